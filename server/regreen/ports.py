@@ -1,0 +1,135 @@
+"""Which parts of the world does the engine talk to through an interface?
+
+Only those that have a real and a test implementation, or that would make siblings import each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from regreen.values import (
+    CandidateVerdict,
+    Failure,
+    HealResult,
+    Progress,
+    Project,
+    RunReport,
+    RunRequest,
+    Snapshot,
+    WorkingCopy,
+)
+
+
+class Oracle(Protocol):
+    """Runs tests of one project in its user's interpreter and tells what happened."""
+
+    async def run(self, request: RunRequest) -> RunReport:
+        """Run the tests; cancelling the task kills the run and leaves no process.
+
+        Raises:
+            EnvironmentProblem: the interpreter or pytest is missing or cannot be started.
+            OracleFailed: the probe died outside a test or broke its protocol.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End every process of this oracle; safe to call twice."""
+        ...
+
+
+class Mirror(Protocol):
+    """The private copy of one project."""
+
+    async def sync(self, unsaved: Mapping[Path, bytes]) -> Snapshot:
+        """Take a new snapshot: disk overlaid with unsaved editor text (path → encoded bytes)."""
+        ...
+
+    async def read(self, snapshot: Snapshot, path: Path) -> bytes:
+        """The bytes of one file of a snapshot. Raises KeyError when it is not part of it."""
+        ...
+
+    def lease(
+        self, snapshot: Snapshot, overlay: Mapping[Path, bytes], *, fresh: bool = False
+    ) -> AbstractAsyncContextManager[WorkingCopy]:
+        """A writable copy holding `snapshot` with `overlay` on top; cleaned up when the lease ends."""
+        ...
+
+    async def close(self) -> None:
+        """Release the locks; the files stay for the next start."""
+        ...
+
+
+class Reporter(Protocol):
+    """Where the pipeline says what is going on: the terminal, the editor, a list in a test."""
+
+    def progress(self, progress: Progress) -> None:
+        """A stage was entered or moved on."""
+        ...
+
+    def failure(self, failure: Failure) -> None:
+        """A red test was seen."""
+        ...
+
+    def candidate(self, failure: Failure, verdict: CandidateVerdict) -> None:
+        """A candidate was judged."""
+        ...
+
+    def result(self, result: HealResult) -> None:
+        """A heal ended."""
+        ...
+
+
+class Git(Protocol):
+    """What the version control knows, read without running anything of the folder."""
+
+    async def toplevel(self, folder: Path) -> Path | None:
+        """The work tree that holds `folder`, None outside of git."""
+        ...
+
+    async def changed_files(self, folder: Path) -> frozenset[Path]:
+        """Files that differ from the last commit, untracked ones included; empty outside of git."""
+        ...
+
+    async def ignored(self, folder: Path, paths: Sequence[Path]) -> frozenset[Path]:
+        """Those of `paths` that git ignores."""
+        ...
+
+    async def last_change(self, path: Path) -> datetime | None:
+        """When the file's last commit was made; None when unknown or uncommitted."""
+        ...
+
+
+class History(Protocol):
+    """The run store: what happened in earlier heals, and what the user thought of it."""
+
+    def record(self, project: Project, result: HealResult) -> None:
+        """Keep one finished heal."""
+        ...
+
+    def accepted(self, project: Project, template: str) -> tuple[int, int]:
+        """How often fixes of this template were (accepted, undone) in this project."""
+        ...
+
+    def mark(self, project: Project, fix_id: str, *, undone: bool) -> None:
+        """The user accepted a fix, or took it back."""
+        ...
+
+
+class Clock(Protocol):
+    """Time, so that budgets and debouncing can be tested without waiting."""
+
+    def monotonic(self) -> float:
+        """Seconds from an arbitrary start."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait without blocking the loop."""
+        ...
+
+
+EventStream = AsyncIterator[Mapping[str, object]]
+"""Decoded records of one probe run, in order (see oracle/records.py for their shapes)."""
