@@ -1,0 +1,1 @@
+"""What differs by operating system, and the only place that starts processes."""
