@@ -122,11 +122,15 @@ class Interpreter:
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """One file of a snapshot: sha256 of its bytes (hex), size in bytes, permission bits."""
+    """One file of a snapshot: sha256 of its bytes (hex), size in bytes, permission bits.
+
+    `mtime_ns`, in nanoseconds, is what its copy gets; it takes no part in comparisons.
+    """
 
     digest: str
     size: int
     mode: int
+    mtime_ns: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +139,20 @@ class Snapshot:
 
     Args:
         project: whose files.
-        generation: grows with every sync; two snapshots with the same generation are the same.
+        generation: grows with every sync that found a change; two snapshots of one mirror with the same
+            generation are the same.
         files: by absolute path in the user's tree; sibling packages outside `project.root` included.
         roots: the user folders that are mirrored, `project.root` first.
+        links: symbolic links, by path; the value is the text of the link in the copy.
+        folders: every folder, the roots included, with its permission bits.
     """
 
     project: Project
     generation: int
     files: Mapping[Path, FileEntry]
     roots: tuple[Path, ...]
+    links: Mapping[Path, str] = field(default_factory=dict)
+    folders: Mapping[Path, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
