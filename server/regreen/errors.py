@@ -7,7 +7,8 @@ raised is either for the user, who can act on it, or a bug::
     ├── UserError              the user can mend it: what happened, where, what to do next
     │   ├── UsageError         the command line or a setting makes no sense
     │   ├── EnvironmentProblem no interpreter, no pytest, a folder that cannot be read
-    │   └── UntrustedFolder    nothing of this folder may run yet
+    │   ├── UntrustedFolder    nothing of this folder may run yet
+    │   └── UnreadableText     a file's bytes are not text in the encoding it declares
     ├── StaleFix               the text a fix was verified against is no longer there
     └── OracleFailed           the probe died or broke its protocol: a bug, with the probe's last words
 """
@@ -43,6 +44,10 @@ class EnvironmentProblem(UserError):
 
 class UntrustedFolder(UserError):
     """The folder's code may not run before the user trusts it."""
+
+
+class UnreadableText(UserError):
+    """Bytes that cannot be decoded and written back exactly, or text its file's encoding does not have."""
 
 
 class StaleFix(RegreenError):
