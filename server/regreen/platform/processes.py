@@ -13,14 +13,14 @@ import logging
 import os
 import subprocess
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from regreen.platform import proctable, winjob
-from regreen.platform.background import run_blocking
+from regreen.platform.background import run_blocking, uninterrupted
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ class Process:
 
         Completes even if the waiting task is cancelled meanwhile: nothing may be left behind.
         """
-        await _finish(self._kill_tree())
+        await uninterrupted(self._kill_tree())
 
     async def _kill_tree(self) -> None:
         try:
@@ -138,13 +138,13 @@ class Process:
 
     async def kill_branch(self, pid: int) -> None:
         """End a descendant, its group and all below it; the rest of the tree lives on. POSIX only."""
-        await _finish(
+        await uninterrupted(
             run_blocking(proctable.kill, partial(proctable.subtree, pid, self.pid, self.mark), seconds=1.0)
         )
 
     async def kill_strays(self) -> None:
         """End everything it started and that still runs, but not the process itself. POSIX only."""
-        await _finish(run_blocking(proctable.kill, partial(proctable.strays, self.pid, self.mark)))
+        await uninterrupted(run_blocking(proctable.kill, partial(proctable.strays, self.pid, self.mark)))
 
     def _tree(self) -> Callable[[Mapping[int, proctable.Row]], set[int]]:
         ended = self._protocol.exited.is_set()
@@ -164,20 +164,6 @@ class Process:
         else:
             proctable.kill(self._tree(), seconds=1.0)
         _alive.discard(self)
-
-
-async def _finish(work: Awaitable[object]) -> None:
-    """Await `work` to its end even when we are cancelled, then let the cancellation through."""
-    task = asyncio.ensure_future(work)
-    cancelled = False
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError:  # noqa: PERF203 — each cancellation is noted, none ends the loop
-            cancelled = True
-    task.result()
-    if cancelled:
-        raise asyncio.CancelledError
 
 
 async def start(
