@@ -1,0 +1,158 @@
+"""What does a program get to read with `--json`: one JSON object a line, in which shapes?
+
+Version 1, kept stable: fields are added, never changed or removed. Lines are 1-based, paths relative to the
+project with forward slashes, times in seconds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from regreen.terminal.evidence import sentence
+from regreen.values import CandidateVerdict, Evidence, Failure, HealResult, Progress, VerifiedFix
+
+VERSION = 1
+
+
+class NdjsonReporter:
+    """Writes every event as it happens; each line is flushed, so that a reader can follow.
+
+    Args:
+        stream: where the lines go.
+        root: the project that paths are relative to.
+    """
+
+    def __init__(self, stream: TextIO, root: Path) -> None:
+        self._stream = stream
+        self._root = root
+
+    def progress(self, progress: Progress) -> None:
+        """Stages are for people; a program sees what they lead to."""
+
+    def failure(self, failure: Failure) -> None:
+        """Write a `failure`."""
+        write(self._stream, "failure", failure_fields(failure, self._root))
+
+    def candidate(self, failure: Failure, verdict: CandidateVerdict) -> None:
+        """Write a `candidate`."""
+        write(self._stream, "candidate", candidate_fields(failure, verdict, self._root))
+
+    def result(self, result: HealResult) -> None:
+        """Write a `result`."""
+        write(self._stream, "result", result_fields(result, self._root))
+
+
+def write(stream: TextIO, event: str, fields: Mapping[str, Any]) -> None:
+    """Write one event."""
+    stream.write(json.dumps({"v": VERSION, "event": event, **fields}, ensure_ascii=False) + "\n")
+    stream.flush()
+
+
+def failure_fields(failure: Failure, root: Path) -> dict[str, Any]:
+    """A red test as it was seen."""
+    return {
+        "project": root.as_posix(),
+        "nodeid": failure.nodeid,
+        "phase": failure.phase,
+        "exception": failure.exception,
+        "message": failure.message,
+        "path": relative(failure.path, root),
+        "line": failure.line + 1,
+    }
+
+
+def candidate_fields(failure: Failure, verdict: CandidateVerdict, root: Path) -> dict[str, Any]:
+    """A candidate patch and what became of it."""
+    candidate = verdict.candidate
+    return {
+        "project": root.as_posix(),
+        "nodeid": failure.nodeid,
+        "template": candidate.template,
+        "title": candidate.title,
+        "path": relative(candidate.suspect.path, root),
+        "line": candidate.suspect.line + 1,
+        "verdict": verdict.verdict.value,
+        "reason": verdict.reason,
+        "seconds": round(verdict.seconds, 3),
+    }
+
+
+def result_fields(result: HealResult, root: Path) -> dict[str, Any]:
+    """How the heal of one red test ended; `diff`, `evidence` and `reproduce` are null without a fix."""
+    best, *others = result.fixes or (None,)
+    return {
+        "project": root.as_posix(),
+        "nodeid": result.failure.nodeid,
+        "outcome": result.outcome.value,
+        "cause": result.cause,
+        "reason": result.reason,
+        "fix": best and best.fix_id,
+        "title": best and best.candidate.title,
+        "diff": best and best.diff,
+        "evidence": best and evidence_fields(best.evidence),
+        "reproduce": best and best.evidence.command,
+        "others": [_other_fields(fix) for fix in others if fix],
+        "tried": dict(result.tried),
+        "seconds": round(result.seconds, 3),
+    }
+
+
+def evidence_fields(evidence: Evidence) -> dict[str, Any]:
+    """The proof in numbers; `text` is the sentence that people get."""
+    return {
+        "text": sentence(evidence),
+        "red_to_green": list(evidence.red_to_green),
+        "still_green": evidence.still_green,
+        "still_red": list(evidence.still_red),
+        "runs": evidence.runs,
+        "runs_wanted": evidence.runs_wanted,
+        "selection": evidence.selection.reason,
+        "complete": evidence.complete,
+        "canary": evidence.canary,
+        "lines_changed": evidence.lines_changed,
+        "isolation": evidence.isolation,
+        "seconds": round(evidence.seconds, 3),
+        "notes": list(evidence.notes),
+    }
+
+
+def summary_fields(
+    results: Sequence[HealResult],
+    *,
+    tests: int,
+    applied: Sequence[str],
+    undo: str,
+    patch: str,
+    elapsed: float,
+    status: int,
+) -> dict[str, Any]:
+    """The last line of a run: counts, what was written, and the exit status."""
+    return {
+        "tests": tests,
+        "red": len(results),
+        "outcomes": dict(Counter(result.outcome.value for result in results)),
+        "applied": list(applied),
+        "undo": undo or None,
+        "patch": patch or None,
+        "seconds": round(elapsed, 3),
+        "exit": status,
+    }
+
+
+def _other_fields(fix: VerifiedFix) -> dict[str, Any]:
+    return {
+        "fix": fix.fix_id,
+        "title": fix.candidate.title,
+        "diff": fix.diff,
+        "evidence": evidence_fields(fix.evidence),
+        "behaves_differently": bool(fix.differs_from),
+    }
+
+
+def relative(path: Path, root: Path) -> str:
+    """The path below the project, or the whole path when it lies outside."""
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
