@@ -336,6 +336,8 @@ class RunReport:
         uncompilable: overlaid files that do not compile in the user's Python.
         isolation: what confined it: "landlock" | "none" | …
         stderr: the tail of what the process wrote.
+        foreign: project modules that were imported from anywhere else than the copy: name → file. For
+            these the run says nothing about the snapshot's text.
     """
 
     outcomes: Mapping[str, TestOutcome]
@@ -349,6 +351,7 @@ class RunReport:
     isolation: str = "none"
     stderr: str = ""
     seconds: float = 0.0
+    foreign: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
