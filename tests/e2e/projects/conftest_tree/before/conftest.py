@@ -1,0 +1,8 @@
+import pytest
+
+from notes.store import NoteStore
+
+
+@pytest.fixture
+def store():
+    return NoteStore()

@@ -1,0 +1,1 @@
+"""Here so that pytest puts this folder on the import path."""
