@@ -1,0 +1,1 @@
+"""What belongs to a project, and how is it copied, watched and trusted without ever being written to?"""
