@@ -280,7 +280,7 @@ class Spectrum:
 
 @dataclass(frozen=True, slots=True)
 class CanaryPoint:
-    """Where the canary is raised: the statement at or after this line of the patched text."""
+    """A place in the patched text: the statement at or after this 0-based line."""
 
     path: Path
     line: int
@@ -301,6 +301,7 @@ class RunRequest:
         details: record frames, locals and comparisons of failures (slower).
         stop_at_first_failure: end the run at the first red test.
         canaries: raise the canary here and record its arrival.
+        observe: (file, 0-based line of the patched text) inside functions whose calls are digested.
         seconds_per_test, seconds, import_seconds: limits; import and collection have their own.
     """
 
@@ -314,6 +315,7 @@ class RunRequest:
     details: bool = True
     stop_at_first_failure: bool = False
     canaries: tuple[CanaryPoint, ...] = ()
+    observe: tuple[CanaryPoint, ...] = ()
     seconds_per_test: float = 30.0
     seconds: float = 600.0
     import_seconds: float = 120.0
@@ -334,6 +336,7 @@ class RunReport:
         canary_arrived: whether the canary was reached.
         problem: why the run as a whole is unusable ("import timed out", "cannot compile …"), else "".
         uncompilable: overlaid files that do not compile in the user's Python.
+        behaviour: digest of what the observed functions returned, call by call; "" when nothing was observed.
         isolation: what confined it: "landlock" | "none" | …
         stderr: the tail of what the process wrote.
         foreign: project modules that were imported from anywhere else than the copy: name → file. For
@@ -348,6 +351,7 @@ class RunReport:
     canary_arrived: bool = False
     problem: str = ""
     uncompilable: frozenset[Path] = frozenset()
+    behaviour: str = ""
     isolation: str = "none"
     stderr: str = ""
     seconds: float = 0.0

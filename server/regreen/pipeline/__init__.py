@@ -1,0 +1,9 @@
+"""How does a red test become a verified fix? Read `story.py` first: it is the whole tale on one screen."""
+
+from __future__ import annotations
+
+from regreen.pipeline.parts import Baseline, Tools
+from regreen.pipeline.story import baseline, heal
+from regreen.pipeline.together import heal_all
+
+__all__ = ["Baseline", "Tools", "baseline", "heal", "heal_all"]

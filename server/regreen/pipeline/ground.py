@@ -1,0 +1,97 @@
+"""What is a heal fought on: the text, the suspects, and what every candidate is judged against?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from regreen import impact
+from regreen.localization import rank
+from regreen.pipeline.coverage import with_impacted_tests
+from regreen.pipeline.parts import Baseline, Tools
+from regreen.pipeline.places import changed_lines
+from regreen.pipeline.search import Field
+from regreen.pipeline.texts import heads, load_sources
+from regreen.source import ProjectSources
+from regreen.validation.gate import Gate, dangerous, literals_of
+from regreen.validation.ladder import Known, Target
+from regreen.validation.paths import protected
+from regreen.values import Candidate, Suspect, TestSelection, TestStatus
+
+COVERED_FILES = 50
+"""The cold coverage map is filled for the files of this many top suspects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where candidates come from and what judges them.
+
+    Args:
+        suspects: best first.
+        spared: suspicious places that get no candidates because nothing would protect the user's files.
+    """
+
+    base: Baseline
+    sources: ProjectSources
+    suspects: tuple[Suspect, ...]
+    spared: int
+    field: Field
+
+
+async def survey(target: Target, base: Baseline, tools: Tools, isolation: str) -> Ground:
+    """Rank the suspects of a reproduced failure and gather what its candidates are judged against."""
+    sources, texts = await load_sources(base.snapshot, tools)
+    first_lines = heads(texts)
+    project, tests = base.snapshot.project, base.test_files()
+    executed = tuple(base.report.spectrum.lines.get(target.failure.nodeid, {}))
+    ignored = await tools.git.ignored(project.root, executed)
+
+    def why_not(path: Path) -> str:
+        if path in ignored:
+            return "git-ignored files are read-only"
+        return protected(path, project, test_files=tests, head=first_lines.get(path, ""))
+
+    suspects = rank(
+        target.failure,
+        base.report.spectrum,
+        passing=[name for name, outcome in base.outcomes.items() if outcome.status is TestStatus.PASSED],
+        sources=sources,
+        may_change=lambda path: path in texts and not why_not(path),
+    )
+    safe = tuple(suspect for suspect in suspects if isolation != "none" or not _hazard(suspect, sources))
+    base, complete = await with_impacted_tests(base, {s.path for s in safe[:COVERED_FILES]}, sources, tools)
+
+    test = sources.get(target.failure.path)
+    literals = literals_of(test, target.failure.line) if test else frozenset[str]()
+    statuses = {nodeid: outcome.status for nodeid, outcome in base.outcomes.items()}
+    field = Field(
+        target,
+        base.snapshot,
+        Known(statuses),
+        Gate(sources, why_not, literals),
+        _selector(base, sources, complete=complete),
+        texts,
+    )
+    return Ground(base, sources, safe, len(suspects) - len(safe), field)
+
+
+def _hazard(suspect: Suspect, sources: ProjectSources) -> str:
+    parsed = sources.get(suspect.path)
+    return dangerous(parsed, suspect.line) if parsed else ""
+
+
+def _selector(
+    base: Baseline, sources: ProjectSources, *, complete: bool
+) -> Callable[[Candidate], TestSelection]:
+    """Impacted tests of a candidate, computed once per edited place."""
+    selections: dict[tuple[tuple[Path, tuple[int, ...]], ...], TestSelection] = {}
+
+    def select(candidate: Candidate) -> TestSelection:
+        changed = changed_lines(candidate, sources)
+        key = tuple(changed.items())
+        if key not in selections:
+            selections[key] = impact.select(changed, base.report.spectrum, sources, complete=complete)
+        return selections[key]
+
+    return select

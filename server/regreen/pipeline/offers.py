@@ -1,0 +1,43 @@
+"""Which of the plausible candidates become offers?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from regreen.pipeline.ground import Ground
+from regreen.pipeline.parts import Tools
+from regreen.pipeline.proof import prove
+from regreen.pipeline.ranking import ranked
+from regreen.pipeline.search import Found, Search
+from regreen.settings import Settings
+from regreen.values import VerifiedFix
+
+
+async def proven(
+    hunt: Search, ground: Ground, tools: Tools, settings: Settings, started: float
+) -> tuple[tuple[VerifiedFix, ...], Counter[str]]:
+    """Prove plausible candidates in order of merit until there are enough offers.
+
+    Returns:
+        The fixes, best first: those that leave nothing red before those that only turn the target green; and why
+        others were refused, with counts.
+    """
+    fixes: list[tuple[VerifiedFix, Found]] = []
+    refused: Counter[str] = Counter()
+    for found in ranked(hunt.found):
+        if len(fixes) >= settings.heal_offers:
+            break
+        answer = await prove(found, ground.field, ground.base, tools, started=started)
+        if not isinstance(answer, VerifiedFix):
+            refused[answer.reason] += 1
+        elif all(answer.diff != fix.diff for fix, _ in fixes):  # two candidates may shrink to one
+            fixes.append((answer, found))
+    fixes.sort(key=lambda pair: pair[0].target_only)
+    return tuple(_with_rivals(fix, found, fixes) for fix, found in fixes), refused
+
+
+def _with_rivals(fix: VerifiedFix, found: Found, fixes: list[tuple[VerifiedFix, Found]]) -> VerifiedFix:
+    """Name the other offers that returned something else on the calls the tests made."""
+    rivals = tuple(other.fix_id for other, theirs in fixes if theirs.behaviour != found.behaviour)
+    return replace(fix, differs_from=rivals)

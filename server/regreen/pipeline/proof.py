@@ -1,0 +1,193 @@
+"""May a plausible candidate be offered, and with what evidence?"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from regreen import edits
+from regreen.pipeline.parts import Baseline, Tools
+from regreen.pipeline.places import patched_points
+from regreen.pipeline.search import Field, Found, judge
+from regreen.validation import ladder
+from regreen.validation.minimise import minimise
+from regreen.values import (
+    Candidate,
+    Evidence,
+    Outcome,
+    Rung,
+    RunReport,
+    TestSelection,
+    TestStatus,
+    Verdict,
+    VerifiedFix,
+)
+
+RUNS = 3
+SLOW_SECONDS = 5.0
+"""A target that takes longer is run only once more, and the evidence says so."""
+
+
+async def prove(
+    found: Found, field: Field, base: Baseline, tools: Tools, *, started: float
+) -> VerifiedFix | ladder.Step:
+    """Climb the rest of the ladder with one plausible candidate.
+
+    Minimise; see the canary arrive; run target and impacted tests cold in a fresh copy; repeat the red ones.
+
+    Args:
+        started: when the heal began, on the tools' clock.
+
+    Returns:
+        The fix with its evidence, or the step that stopped it.
+    """
+
+    async def plausible(smaller: Candidate) -> bool:
+        return (await judge(field, smaller, tools))[0].verdict is Verdict.PLAUSIBLE
+
+    candidate = await minimise(found.candidate, plausible)
+    overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
+    target, selection = field.target, field.select(candidate)
+    request = ladder.request_for(target, field.snapshot, overlay)
+
+    points = patched_points(candidate, overlay)
+    step = await ladder.canary(tools.oracle, target, request, points)
+    if step.verdict is not Verdict.PLAUSIBLE:
+        return step
+
+    step = await ladder.climb_selection(tools.oracle, target, selection, field.known, ladder.cold(request))
+    if step.verdict is not Verdict.PLAUSIBLE or step.report is None:
+        return step
+    cold = step.report
+    if not all(path in cold.origins for path in overlay):
+        return ladder.Step(Verdict.TAMPERED, "the patched file was not what the tests imported", cold)
+
+    reds = _turned_green(base, cold, target)
+    wanted = RUNS if target.seconds <= SLOW_SECONDS else 2
+    for _ in range(wanted - 1):
+        again = await tools.oracle.run(
+            replace(
+                request,
+                nodeids=tuple(dict.fromkeys((*target.nodeids, *reds))),
+                rung=Rung.WARM,
+                stop_at_first_failure=False,
+            )
+        )
+        step = ladder.judge_target(again, target)
+        if step.verdict is not Verdict.PLAUSIBLE:
+            return replace(step, reason=f"not green in every run: {step.reason}")
+        reds = tuple(nodeid for nodeid in reds if _passed(again, nodeid))
+    return _fix(
+        candidate,
+        field,
+        base,
+        cold,
+        reds,
+        selection,
+        wanted,
+        tools.clock.monotonic() - started,
+        str(tools.interpreter.executable),
+    )
+
+
+def _turned_green(base: Baseline, report: RunReport, target: ladder.Target) -> tuple[str, ...]:
+    """Other tests that were red in the baseline and passed with the patch."""
+    return tuple(
+        nodeid
+        for nodeid, outcome in report.outcomes.items()
+        if outcome.status is TestStatus.PASSED
+        and nodeid != target.failure.nodeid
+        and nodeid in base.outcomes
+        and base.outcomes[nodeid].status.is_red
+    )
+
+
+def _passed(report: RunReport, nodeid: str) -> bool:
+    outcome = report.outcomes.get(nodeid)
+    return outcome is not None and outcome.status is TestStatus.PASSED
+
+
+def _fix(
+    candidate: Candidate,
+    field: Field,
+    base: Baseline,
+    cold: RunReport,
+    reds: tuple[str, ...],
+    selection: TestSelection,
+    runs: int,
+    seconds: float,
+    python: str,
+) -> VerifiedFix:
+    failure = field.target.failure
+    still_red = tuple(
+        nodeid
+        for nodeid in selection.nodeids
+        if nodeid not in reds
+        and nodeid != failure.nodeid
+        and nodeid in base.outcomes
+        and base.outcomes[nodeid].status.is_red
+    )
+    texts = [
+        (
+            file.path,
+            edits.decode(field.texts[file.path]).text,
+            edits.apply(edits.decode(field.texts[file.path]).text, file.edits),
+        )
+        for file in candidate.edits
+    ]
+    root = field.snapshot.project.root
+    diff = "".join(edits.unified_diff(relative(path, root), old, new) for path, old, new in texts)
+    notes = []
+    if runs < RUNS:
+        notes.append(f"runs reduced to {runs}: the test takes {field.target.seconds:.1f} s")
+    if not selection.complete:
+        notes.append("not every test that may be affected was run")
+    if field.target.before:
+        notes.append(f"run after {len(field.target.before)} tests of its file, without which it was green")
+    evidence = Evidence(
+        red_to_green=(failure.nodeid, *reds),
+        still_green=sum(1 for n in selection.nodeids if field.known.green(n) and n != failure.nodeid),
+        still_red=still_red,
+        runs=runs,
+        runs_wanted=RUNS,
+        selection=selection,
+        complete=selection.complete,
+        canary="reached",
+        lines_changed=sum(edits.changed_lines(old, new) for _, old, new in texts),
+        isolation=cold.isolation,
+        seconds=seconds,
+        command=reproduce_command(root, python, (failure.nodeid, *reds, *selection.nodeids)),
+        notes=tuple(notes),
+    )
+    return VerifiedFix(
+        fix_id=hashlib.sha256(f"{failure.nodeid}\0{diff}".encode()).hexdigest()[:12],
+        failure=failure,
+        candidate=candidate,
+        evidence=evidence,
+        base_digests={file.path: file.base_digest for file in candidate.edits},
+        diff=diff,
+        target_only=not selection.complete or bool(still_red),
+    )
+
+
+def relative(path: Path, root: Path) -> str:
+    """Return a path for people and diffs: relative to the project where it can be, with forward slashes."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+
+
+def reproduce_command(root: Path, python: str, nodeids: Iterable[str]) -> str:
+    """Return a shell line that runs what the proof ran; many tests are named by their files."""
+    named = list(dict.fromkeys(nodeids))
+    if len(named) > 8:
+        named = [named[0], *sorted({nodeid.partition("::")[0] for nodeid in named[1:]})]
+    return (
+        f"cd {shlex.quote(str(root))} && {shlex.quote(python)} -m pytest {' '.join(map(shlex.quote, named))}"
+    )
+
+
+def outcome_of(fixes: Iterable[VerifiedFix]) -> Outcome:
+    """Return how the heal ended, given its best offers."""
+    return Outcome.VERIFIED if any(not fix.target_only for fix in fixes) else Outcome.VERIFIED_TARGET_ONLY

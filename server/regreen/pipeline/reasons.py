@@ -1,0 +1,85 @@
+"""What is a person told about the cause and about how the heal ended?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from regreen.pipeline.search import Search
+from regreen.values import Failure, Suspect, VerifiedFix
+
+_WORDS = {
+    "STILL_FAILING": "left the test red",
+    "REGRESSION": "turned another test red",
+    "REJECTED": "refused by the gate",
+    "UNAPPLICABLE": "did not compile",
+    "TIMEOUT": "ran too long",
+    "CRASH": "ended the process",
+    "TAMPERED": "kept the test from being run as it is",
+}
+
+
+def cause_of(failure: Failure) -> str:
+    """Say in one line where and how the test fails: the value that was not as expected, or the exception."""
+    own = [frame for frame in failure.frames if frame.own]
+    place = f" at {own[-1].path.name}:{own[-1].line + 1}" if own else ""
+    name = failure.exception.rpartition(".")[2]
+    if failure.comparison is not None:
+        one = failure.comparison
+        if one.op == "==":
+            return f"expected {_short(one.right)}, got {_short(one.left)}{place}"
+        return f"{_short(one.left)} {one.op} {_short(one.right)} is false{place}"
+    first = failure.message.strip().splitlines()
+    return f"{name}: {first[0][:160]}{place}" if first else f"{name}{place}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def offer_reason(fixes: Sequence[VerifiedFix]) -> str:
+    """Say what is offered and, when there are several, whether they behave alike."""
+    best = fixes[0]
+    sentence = f"{best.candidate.title} in {best.candidate.suspect.path.name}."
+    if len(fixes) > 1:
+        alike = not best.differs_from
+        sentence += f" {len(fixes)} fixes pass" + (
+            "; they behave alike on every call the tests make." if alike else "; they behave differently."
+        )
+    if best.evidence.still_red:
+        sentence += (
+            f" {len(best.evidence.still_red)} other red tests that run the patched code are still red."
+        )
+    elif best.target_only:
+        sentence += " Not every test that it may affect was run."
+    return sentence
+
+
+def no_fix_reason(hunt: Search, suspects: Sequence[Suspect], refused: Counter[str], spared: int) -> str:
+    """Say what was tried and why it failed."""
+    if not suspects:
+        why = "No line that a patch may change is involved: the failure lies in test code, in configuration or in packages."
+        return (
+            why
+            if not spared
+            else f"{spared} suspicious functions delete, overwrite, spawn or send; {_UNPROTECTED}"
+        )
+    parts = [
+        f"{count} {_WORDS.get(name, name)}" for name, count in sorted(hunt.tried.items()) if name in _WORDS
+    ]
+    sentence = f"{hunt.total} candidates tried at {len(suspects)} places"
+    sentence += f": {', '.join(parts)}." if parts else "."
+    if refused:
+        sentence += (
+            " Plausible at first, then refused: " + "; ".join(f"{r} ({n})" for r, n in refused.items()) + "."
+        )
+    if spared:
+        sentence += (
+            f" {spared} functions got none because they delete, overwrite, spawn or send; {_UNPROTECTED}"
+        )
+    if not hunt.exhausted:
+        sentence += " The budget ended the search (`regreen.heal.maxSeconds`, `--max-seconds`)."
+    return sentence
+
+
+_UNPROTECTED = "this system does not protect files from test runs (see `regreen doctor`)."

@@ -1,0 +1,198 @@
+"""Which candidate patches turn the target green and leave what was green alone?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from regreen import edits
+from regreen.pipeline.parts import Tools
+from regreen.pipeline.places import patched_points
+from regreen.platform.background import run_blocking
+from regreen.ports import Clock, Reporter
+from regreen.validation.gate import Gate
+from regreen.validation.ladder import Known, Step, Target, climb_selection, climb_target, request_for
+from regreen.values import Candidate, CandidateVerdict, Progress, Snapshot, TestSelection, Verdict
+
+WORKERS = 2
+"""Candidates in flight. More would only make them wait for each other on a small machine."""
+
+ENOUGH = 5
+"""Plausible candidates after which the search ends."""
+
+AFTERGLOW_SECONDS = 4.0
+AFTERGLOW_CANDIDATES = 60
+"""How much longer to look for rivals once the first plausible candidate is found: the ranking picks the right
+one far more often than the order of the search does."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What one heal may still spend.
+
+    Args:
+        clock: tells the time.
+        deadline: on `clock`, when the search must stop.
+        candidates: how many more may be run.
+    """
+
+    clock: Clock
+    deadline: float
+    candidates: int
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing is left."""
+        return self.candidates <= 0 or self.clock.monotonic() >= self.deadline
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A plausible candidate.
+
+    Args:
+        candidate: the patch.
+        order: how many candidates were judged before it.
+        behaviour: equal for candidates whose patched functions returned the same on every call the tests made.
+    """
+
+    candidate: Candidate
+    order: int
+    behaviour: str = ""
+
+
+@dataclass(slots=True)
+class Search:
+    """The state of one search; `tried` counts verdicts, `reasons` keeps the last reason of each."""
+
+    found: list[Found] = field(default_factory=list)
+    tried: Counter[str] = field(default_factory=Counter)
+    reasons: dict[str, str] = field(default_factory=dict)
+    exhausted: bool = False
+    first_found_at: float = 0.0
+    tried_at_first: int = 0
+
+    @property
+    def total(self) -> int:
+        """Candidates judged so far."""
+        return sum(self.tried.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What every candidate of one search is judged against.
+
+    Args:
+        select: the impacted tests of a candidate.
+        texts: the snapshot's bytes of every file a candidate may edit.
+    """
+
+    target: Target
+    snapshot: Snapshot
+    known: Known
+    gate: Gate
+    select: Callable[[Candidate], TestSelection]
+    texts: Mapping[Path, bytes]
+
+
+async def search(
+    field: Field, candidates: Iterator[Candidate], tools: Tools, budget: Budget, reporter: Reporter
+) -> Search:
+    """Judge candidates in order until enough are plausible, none is left or the budget is spent."""
+    state = Search()
+    queue = _Queue(candidates)
+
+    async def work() -> None:
+        while not _done(state, budget):
+            candidate = await queue.next()
+            if candidate is None:
+                state.exhausted = True
+                return
+            budget.candidates -= 1
+            order = state.total
+            started = tools.clock.monotonic()
+            step, found = await judge(field, candidate, tools, order)
+            if found is not None:
+                if not state.found:
+                    state.first_found_at, state.tried_at_first = tools.clock.monotonic(), state.total
+                state.found.append(found)
+            state.tried[step.verdict.value] += 1
+            state.reasons[step.verdict.value] = step.reason
+            seconds = tools.clock.monotonic() - started
+            reporter.candidate(
+                field.target.failure, CandidateVerdict(candidate, step.verdict, step.reason, seconds)
+            )
+            reporter.progress(
+                Progress(
+                    "search",
+                    f"{state.total} tried, {len(state.found)} plausible",
+                    field.target.failure.nodeid,
+                )
+            )
+
+    await _all_or_none([asyncio.ensure_future(work()) for _ in range(WORKERS)])
+    return state
+
+
+def _done(state: Search, budget: Budget) -> bool:
+    if budget.spent or len(state.found) >= ENOUGH:
+        return True
+    return bool(state.found) and (
+        budget.clock.monotonic() - state.first_found_at > AFTERGLOW_SECONDS
+        or state.total - state.tried_at_first > AFTERGLOW_CANDIDATES
+    )
+
+
+async def judge(
+    field: Field, candidate: Candidate, tools: Tools, order: int = 0
+) -> tuple[Step, Found | None]:
+    """Climb the cheap rungs with one candidate: gate, the target alone, then the impacted tests."""
+    try:
+        overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
+    except (ValueError, KeyError, UnicodeEncodeError) as error:
+        return Step(Verdict.UNAPPLICABLE, str(error)), None
+    refusal = field.gate.refuses(candidate, overlay)
+    if refusal:
+        return Step(Verdict.REJECTED, refusal), None
+    request = request_for(field.target, field.snapshot, overlay)
+    step = await climb_target(tools.oracle, field.target, request)
+    if step.verdict is not Verdict.PLAUSIBLE:
+        return step, None
+    selection = field.select(candidate)
+    request = replace(request, observe=patched_points(candidate, overlay))
+    step = await climb_selection(tools.oracle, field.target, selection, field.known, request)
+    if step.verdict is not Verdict.PLAUSIBLE:
+        return step, None
+    return step, Found(candidate, order, step.report.behaviour if step.report else "")
+
+
+class _Queue:
+    """Hands out candidates in order, made a handful at a time away from the event loop."""
+
+    BATCH = 16
+
+    def __init__(self, candidates: Iterator[Candidate]) -> None:
+        self._source = candidates
+        self._ready: list[Candidate] = []
+        self._lock = asyncio.Lock()
+
+    async def next(self) -> Candidate | None:
+        async with self._lock:
+            if not self._ready:
+                self._ready = await run_blocking(lambda: list(islice(self._source, self.BATCH)))
+                self._ready.reverse()
+            return self._ready.pop() if self._ready else None
+
+
+async def _all_or_none(tasks: list[asyncio.Future[None]]) -> None:
+    """Wait for all; when one fails or we are cancelled, cancel the rest and wait until they are gone."""
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

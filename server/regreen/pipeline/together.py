@@ -1,0 +1,75 @@
+"""How are many red tests healed, when one fix may turn several green and one cause may break many?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from regreen.pipeline.groups import grouped
+from regreen.pipeline.parts import Baseline, Tools
+from regreen.pipeline.reasons import cause_of
+from regreen.pipeline.story import heal
+from regreen.ports import Reporter
+from regreen.settings import Settings
+from regreen.validation.paths import is_test
+from regreen.values import Candidate, Failure, HealResult, Outcome, VerifiedFix
+
+SEARCHED = frozenset({Outcome.NO_FIX, Outcome.OVER_BUDGET})
+
+
+async def heal_all(
+    base: Baseline, tools: Tools, settings: Settings, reporter: Reporter, *, nodeids: Sequence[str] = ()
+) -> tuple[HealResult, ...]:
+    """Heal every red test of a baseline, or those named, the fastest first.
+
+    A red test that a proof already showed green takes over that fix. A fix that turned one test green is tried
+    first for the others. Where a search found nothing, failures with the same exception at the same line of the
+    project's code are not searched again.
+
+    Returns:
+        One result for each red test, in the order of the run.
+    """
+    project, tests = base.snapshot.project, base.test_files()
+
+    def is_test_file(path: Path) -> bool:
+        return path in tests or is_test(path, project)
+
+    wanted = set(nodeids)
+    failures = [f for f in base.report.failures if not wanted or f.nodeid in wanted]
+    results: dict[str, HealResult] = {}
+    fixes: list[VerifiedFix] = []
+    for group in grouped(failures, is_test_file):
+        hopeless: HealResult | None = None
+        for failure in group:
+            result = _healed_already(failure, fixes) or (hopeless and _same_cause(failure, hopeless))
+            if result is not None:
+                tools.history.record(project, result)
+                reporter.result(result)
+            else:
+                first = _seeds(fixes)
+                result = await heal(failure, base, tools, settings, reporter, first=first)
+                hopeless = result if result.outcome in SEARCHED else None
+            fixes.extend(result.fixes)
+            results[failure.nodeid] = result
+    return tuple(results[failure.nodeid] for failure in failures)
+
+
+def _seeds(fixes: Sequence[VerifiedFix]) -> tuple[Candidate, ...]:
+    return tuple({fix.fix_id: fix.candidate for fix in fixes}.values())
+
+
+def _healed_already(failure: Failure, fixes: Sequence[VerifiedFix]) -> HealResult | None:
+    """The result for a test that was green in every run of another test's proof."""
+    proven = [fix for fix in fixes if failure.nodeid in fix.evidence.red_to_green]
+    if not proven:
+        return None
+    mine = tuple(replace(fix, failure=failure) for fix in proven)
+    outcome = Outcome.VERIFIED_TARGET_ONLY if mine[0].target_only else Outcome.VERIFIED
+    reason = f"The fix of {proven[0].failure.nodeid} turns it green, too."
+    return HealResult(failure, outcome, reason, cause_of(failure), mine)
+
+
+def _same_cause(failure: Failure, hopeless: HealResult) -> HealResult:
+    reason = f"The same exception at the same line as {hopeless.failure.nodeid}: {hopeless.reason}"
+    return HealResult(failure, hopeless.outcome, reason, cause_of(failure), suspects=hopeless.suspects)

@@ -1,0 +1,219 @@
+"""Does a candidate patch turn the target green without turning anything else red?
+
+The rungs, cheap first (see docs): gate → warm fork → cold process in a fresh copy. `screen` climbs the cheap
+ones for every candidate; `prove` climbs the rest for the few that may be offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regreen.ports import Oracle
+from regreen.values import (
+    CanaryPoint,
+    Failure,
+    Rung,
+    RunReport,
+    RunRequest,
+    Snapshot,
+    TestSelection,
+    TestStatus,
+    Verdict,
+)
+
+Overlay = Mapping[Path, bytes]
+
+GREEN = frozenset({TestStatus.PASSED, TestStatus.XFAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The red test as it is run.
+
+    Args:
+        failure: what it showed without a patch.
+        before: tests that must run before it to make it red (a state that leaks from one to the next).
+        seconds: how long it ran when it was red.
+        seconds_allowed: limit for one run of it, learned from that.
+    """
+
+    failure: Failure
+    before: tuple[str, ...] = ()
+    seconds: float = 0.0
+    seconds_allowed: float = 30.0
+
+    @property
+    def nodeids(self) -> tuple[str, ...]:
+        """What to run, in order."""
+        return (*self.before, self.failure.nodeid)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The unpatched outcomes that a patch is held against: node id → status."""
+
+    statuses: Mapping[str, TestStatus]
+
+    def green(self, nodeid: str) -> bool:
+        """Whether the test was green without the patch."""
+        return self.statuses.get(nodeid) in GREEN
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The verdict of one climb, with the report that decided it."""
+
+    verdict: Verdict
+    reason: str = ""
+    report: RunReport | None = None
+
+
+def request_for(target: Target, snapshot: Snapshot, overlay: Overlay) -> RunRequest:
+    """The cheap run of the target with a patch: warm, no details, ends at the first red test."""
+    return RunRequest(
+        snapshot=snapshot,
+        nodeids=target.nodeids,
+        overlay=overlay,
+        details=False,
+        stop_at_first_failure=not target.failure.is_collection and not target.before,
+        seconds_per_test=target.seconds_allowed,
+        seconds=target.seconds_allowed * (len(target.nodeids) + 1) + 60,
+        import_seconds=min(30.0, target.seconds_allowed * 2 + 10),
+    )
+
+
+async def climb_target(oracle: Oracle, target: Target, request: RunRequest) -> Step:
+    """Run only the target with the patch and judge the report."""
+    return judge_target(await oracle.run(request), target)
+
+
+def judge_target(report: RunReport, target: Target) -> Step:
+    """What a run with a patch says about the target alone."""
+    if report.uncompilable:
+        return Step(Verdict.UNAPPLICABLE, "the result does not compile", report)
+    if target.failure.is_collection:
+        return _judge_file(report, target)
+    outcome = report.outcomes.get(target.failure.nodeid)
+    if outcome is None:
+        return _without_outcome(report)
+    if outcome.status is TestStatus.TIMEOUT:
+        return Step(Verdict.TIMEOUT, f"longer than {target.seconds_allowed:.0f} s", report)
+    if outcome.status is TestStatus.CRASHED:
+        return Step(Verdict.CRASH, "the process ended inside the test", report)
+    if outcome.status.is_red:
+        return Step(Verdict.STILL_FAILING, _why(outcome.failure), report)
+    if outcome.status is not TestStatus.PASSED:
+        # The cheapest way to make a test not fail is not to run it.
+        return Step(Verdict.TAMPERED, f"the test ended {outcome.status.value} instead of passed", report)
+    if report.exit_status is None:
+        return Step(Verdict.CRASH, report.problem or "the run did not end by itself", report)
+    return Step(Verdict.PLAUSIBLE, report=report)
+
+
+def _judge_file(report: RunReport, target: Target) -> Step:
+    """A file that could not be collected is its own target: it must collect, and all its tests pass."""
+    nodeid = target.failure.nodeid
+    mine = {
+        name: outcome
+        for name, outcome in report.outcomes.items()
+        if name == nodeid or name.startswith(nodeid + "::")
+    }
+    if nodeid in mine and mine[nodeid].status.is_red:
+        return Step(Verdict.STILL_FAILING, _why(mine[nodeid].failure), report)
+    collected = [name for name in report.collected if name.startswith(nodeid + "::")]
+    if not collected:
+        return _without_outcome(report)
+    for name in collected:
+        outcome = mine.get(name)
+        if outcome is None or outcome.status.is_red:
+            return Step(Verdict.STILL_FAILING, f"{name} is red", report)
+    if not any(outcome.status is TestStatus.PASSED for outcome in mine.values()):
+        return Step(Verdict.TAMPERED, "no test of the file passed", report)
+    return Step(Verdict.PLAUSIBLE, report=report)
+
+
+def _without_outcome(report: RunReport) -> Step:
+    broken = next((o for o in report.outcomes.values() if o.failure and o.failure.is_collection), None)
+    if broken is not None:
+        return Step(Verdict.STILL_FAILING, "import fails: " + _why(broken.failure), report)
+    if any(o.status is TestStatus.CRASHED for o in report.outcomes.values()):
+        return Step(Verdict.CRASH, "the process ended before the test", report)
+    if "time" in report.problem:
+        return Step(Verdict.TIMEOUT, report.problem, report)
+    if any(o.status.is_red for o in report.outcomes.values()):
+        return Step(Verdict.REGRESSION, "a test that runs before it turned red", report)
+    if report.exit_status is None:
+        return Step(Verdict.CRASH, report.problem or "the run did not end by itself", report)
+    return Step(Verdict.TAMPERED, "the test is no longer collected", report)
+
+
+def _why(failure: Failure | None) -> str:
+    if failure is None:
+        return "still red"
+    text = failure.message.strip().splitlines()
+    return f"{failure.exception.rpartition('.')[2]}: {text[0][:120]}" if text else failure.exception
+
+
+async def climb_selection(
+    oracle: Oracle, target: Target, selection: TestSelection, known: Known, request: RunRequest
+) -> Step:
+    """Run the target together with the impacted tests and judge both.
+
+    Args:
+        request: as for the target; its node ids are replaced.
+    """
+    wanted = dict.fromkeys((*selection.nodeids, *target.nodeids))
+    report = await oracle.run(
+        replace(
+            request,
+            nodeids=tuple(wanted),
+            stop_at_first_failure=False,
+            seconds_per_test=max(request.seconds_per_test, 10.0),
+            seconds=request.seconds + 10.0 * len(wanted),
+        )
+    )
+    return judge_selection(report, target, selection, known)
+
+
+def judge_selection(report: RunReport, target: Target, selection: TestSelection, known: Known) -> Step:
+    """What a run with a patch says about the target and everything it may have broken."""
+    step = judge_target(report, target)
+    if step.verdict is not Verdict.PLAUSIBLE:
+        return step
+    collected = set(report.collected)
+    for nodeid in selection.nodeids:
+        if not known.green(nodeid):
+            continue
+        outcome = report.outcomes.get(nodeid)
+        if nodeid not in collected:
+            return Step(Verdict.TAMPERED, f"{nodeid} is no longer collected", report)
+        if outcome is None:
+            return Step(Verdict.CRASH, f"{nodeid} was not reached", report)
+        if outcome.status.is_red:
+            return Step(Verdict.REGRESSION, f"{nodeid} turns red", report)
+        if outcome.status is not known.statuses[nodeid]:
+            was, now = known.statuses[nodeid].value, outcome.status.value
+            return Step(Verdict.TAMPERED, f"{nodeid} was {was} and is now {now}", report)
+    return Step(Verdict.PLAUSIBLE, report=report)
+
+
+async def canary(
+    oracle: Oracle, target: Target, request: RunRequest, points: tuple[CanaryPoint, ...]
+) -> Step:
+    """Prove that the patched statements are what ran: raising there must be noticed.
+
+    Returns:
+        PLAUSIBLE when the canary arrived; TAMPERED when the test is green although no patched statement ran.
+        Arrival alone counts: a broad `except` in the code under test may swallow the exception.
+    """
+    report = await oracle.run(replace(request, canaries=points))
+    if report.canary_arrived:
+        return Step(Verdict.PLAUSIBLE, report=report)
+    return Step(Verdict.TAMPERED, "the test does not execute the patched line", report)
+
+
+def cold(request: RunRequest) -> RunRequest:
+    """The same run on the last rung: a fresh process in a fresh copy."""
+    return replace(request, rung=Rung.COLD, fresh_copy=True)
