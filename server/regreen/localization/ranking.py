@@ -43,8 +43,7 @@ def rank(
     scores: dict[Place, float] = {}
     reasons: dict[Place, str] = {}
     if not failure.is_collection:
-        for place, value in ochiai(spectrum, (failure.nodeid,), passing).items():
-            scores[place] = value
+        scores.update(ochiai(spectrum, (failure.nodeid,), passing))
     for place, bonus in bonuses(failure, lambda path: not may_change(path)).items():
         scores[place] = scores.get(place, 0.0) + bonus
         reasons[place] = "on the traceback"

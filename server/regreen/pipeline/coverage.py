@@ -28,10 +28,7 @@ async def with_impacted_tests(
     project = base.snapshot.project
     importing = {path for file in files for path in impact.importers(file, sources) if is_test(path, project)}
     test_files = sorted(path for path in importing if path.name != "conftest.py")
-    known = base.test_files()
-    wanted = [
-        str(path.relative_to(project.root).as_posix()) for path in test_files if path not in known or True
-    ]
+    wanted = [str(path.relative_to(project.root).as_posix()) for path in test_files]
     if not wanted:
         return base, False
     report = await tools.oracle.run(

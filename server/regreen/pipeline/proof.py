@@ -39,6 +39,10 @@ async def prove(
     Minimise; see the canary arrive; run target and impacted tests cold in a fresh copy; repeat the red ones.
 
     Args:
+        found: the candidate.
+        field: what it was judged against.
+        base: the unpatched project.
+        tools: the project's parts.
         started: when the heal began, on the tools' clock.
 
     Returns:
@@ -54,7 +58,7 @@ async def prove(
     request = ladder.request_for(target, field.snapshot, overlay)
 
     points = patched_points(candidate, overlay)
-    step = await ladder.canary(tools.oracle, target, request, points)
+    step = await ladder.canary(tools.oracle, request, points)
     if step.verdict is not Verdict.PLAUSIBLE:
         return step
 

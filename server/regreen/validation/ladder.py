@@ -162,7 +162,11 @@ async def climb_selection(
     """Run the target together with the impacted tests and judge both.
 
     Args:
-        request: as for the target; its node ids are replaced.
+        oracle: runs them.
+        target: the red test.
+        selection: what else the patch may affect.
+        known: outcomes without the patch.
+        request: as for the target; its node ids and limits are widened.
     """
     wanted = dict.fromkeys((*selection.nodeids, *target.nodeids))
     report = await oracle.run(
@@ -199,9 +203,7 @@ def judge_selection(report: RunReport, target: Target, selection: TestSelection,
     return Step(Verdict.PLAUSIBLE, report=report)
 
 
-async def canary(
-    oracle: Oracle, target: Target, request: RunRequest, points: tuple[CanaryPoint, ...]
-) -> Step:
+async def canary(oracle: Oracle, request: RunRequest, points: tuple[CanaryPoint, ...]) -> Step:
     """Prove that the patched statements are what ran: raising there must be noticed.
 
     Returns:

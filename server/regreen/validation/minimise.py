@@ -21,7 +21,7 @@ async def minimise(candidate: Candidate, plausible: Callable[[Candidate], Awaita
     shrunk = True
     while shrunk and _size(candidate) > 1:
         shrunk = False
-        for file, edit in [(file, edit) for file in candidate.edits for edit in file.edits]:
+        for file, edit in [(one, edit) for one in candidate.edits for edit in one.edits]:
             smaller = _without(candidate, file, edit)
             if await plausible(smaller):
                 candidate, shrunk = smaller, True
