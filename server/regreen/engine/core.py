@@ -1,0 +1,419 @@
+"""What happens when files are opened, typed into, saved, or changed on disk, and when the user asks?
+
+The only mutable state of Regreen. Everything runs on one event loop; whatever may block runs elsewhere. Opening a
+folder runs nothing, an untrusted folder runs nothing, and one project does one thing at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from regreen import edits
+from regreen.engine.autoheal import Applied
+from regreen.engine.documents import Document, Documents
+from regreen.engine.healing import Healing
+from regreen.engine.lane import IDLE_SECONDS, Job, Lane
+from regreen.engine.queries import Queries
+from regreen.engine.registry import Registry
+from regreen.engine.runs import Runs, close_tools, suite_is_due
+from regreen.engine.state import ProjectState
+from regreen.engine.views import EMPTY, View, build
+from regreen.engine.world import Face, Folder, Level, Status, Watch, World
+from regreen.errors import UserError
+from regreen.platform.background import run_blocking
+
+log = logging.getLogger(__name__)
+
+UNTRUSTED = (
+    "Regreen runs nothing in this folder until you trust it: use the quick fix here, the command "
+    "`regreen.server.trust`, or `regreen trust` in a terminal."
+)
+_CONFIG_NAMES = frozenset({"pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini"})
+_NOT_SOURCES = frozenset({"__pycache__", "node_modules", "site-packages"})
+
+
+class Engine:
+    """Takes events and commands, runs projects, and answers questions from memory (`queries`).
+
+    Args:
+        world: the real parts.
+        face: who shows what is known.
+    """
+
+    def __init__(self, world: World, face: Face) -> None:
+        self._world = world
+        self._face = face
+        self._lanes: dict[Path, Lane] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._watches: dict[Path, Watch] = {}
+        self._views: dict[Path, View] = {}
+        self._statuses: dict[Path, Status] = {}
+        self._closed = False
+        self.documents = Documents()
+        self.registry = Registry(world, lambda sentence: face.log(Level.WARNING, sentence))
+        self.queries = Queries(self.registry, self.documents, self._views, self._statuses)
+        self._runs = Runs(world, face, self.documents, self.refresh)
+        self._healing = Healing(
+            self.documents, self.registry, face, world.clock, self._own_text_seen, self.refresh
+        )
+
+    # ------------------------------------------------------------------ folders
+
+    def open_folder(
+        self,
+        path: Path,
+        *,
+        sources: Sequence[Mapping[str, Any]] = (),
+        trusted: bool | None = None,
+        watch: bool = False,
+    ) -> None:
+        """Open a workspace folder: its projects and known reds are looked up, nothing is run.
+
+        Args:
+            path: the folder.
+            sources: settings from the client, oldest first.
+            trusted: what the client says about trust; None leaves it to the user's own list.
+            watch: notice changed files here, because the client does not.
+        """
+        folder = Folder(path, tuple(sources), trusted)
+        self.registry.folders[path] = folder
+        self._spawn(self._discover(folder, watch=watch))
+
+    async def _discover(self, folder: Folder, *, watch: bool) -> None:
+        for state in await self.registry.discover(folder):
+            self.refresh(state)
+        if (
+            watch
+            and self._world.watch is not None
+            and folder.path in self.registry.folders
+            and not self._closed
+        ):
+            loop = asyncio.get_running_loop()
+
+            def seen(path: Path) -> None:
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(self.changed_on_disk, path)
+
+            self._watches[folder.path] = await run_blocking(self._world.watch, folder.path, seen)
+
+    def close_folder(self, path: Path) -> None:
+        """Close a workspace folder: what runs there ends, what is shown of it goes."""
+        self.registry.folders.pop(path, None)
+        if (watch := self._watches.pop(path, None)) is not None:
+            watch.close()
+        for state in [state for state in self.registry.states.values() if state.folder == path]:
+            del self.registry.states[state.root]
+            shown = self._views.pop(state.root, EMPTY).paths
+            self._statuses.pop(state.root, None)
+            self._face.publish(shown)
+            self._spawn(self._end(state))
+
+    def configure(self, path: Path, sources: Sequence[Mapping[str, Any]]) -> None:
+        """The client's settings of a folder changed."""
+        self._spawn(self._reconfigure(self.registry.with_sources(path, sources)))
+
+    async def _reconfigure(self, folder: Folder) -> None:
+        await self.registry.reconfigure(folder)
+        for state in [state for state in self.registry.states.values() if state.folder == folder.path]:
+            self.refresh(state)
+
+    # ------------------------------------------------------------------ documents
+
+    def opened(self, path: Path, uri: str, version: int | None, text: str) -> None:
+        """A document was opened."""
+        document = Document(uri, path, version, text, self._world.clock.monotonic())
+        self.documents.open(document)
+        self._spawn(self._learn(document))
+        self._healing.text_seen(document)
+
+    async def _learn(self, document: Document) -> None:
+        document.learn(await run_blocking(read_bytes, document.path))
+        self._healing.text_seen(document)
+        if (state := await self.registry.find(document.path)) is not None:
+            self.refresh(state)
+
+    def edited(self, path: Path, version: int | None, text: str) -> None:
+        """The text of an open document changed."""
+        if (document := self.documents.get(path)) is not None:
+            document.edit(text, version, self._world.clock.monotonic())
+            self._healing.text_seen(document)
+
+    def saved(self, path: Path, *, by_hand: bool = True) -> None:
+        """A document was saved; `by_hand`: by the user, not after a delay or a lost focus."""
+        self._spawn(self._changed(path, by_hand=by_hand, saved=True))
+
+    def closed(self, path: Path) -> None:
+        """A document was closed; what was not saved in it is gone."""
+        document = self.documents.get(path)
+        self.documents.close(path)
+        if document is not None and document.dirty:
+            self._spawn(self._changed(path, by_hand=False, saved=False))
+
+    def changed_on_disk(self, path: Path) -> None:
+        """A file may have changed outside of the editor."""
+        if self._closed or _NOT_SOURCES.intersection(path.parts):
+            return
+        self._spawn(self._changed(path, by_hand=False, saved=False))
+
+    async def _changed(self, path: Path, *, by_hand: bool, saved: bool) -> None:
+        data = await run_blocking(read_bytes, path)
+        document = self.documents.get(path)
+        if document is not None:
+            document.learn(data)
+        state = await self.registry.find(path)
+        if state is None or (not saved and not _matters(path, state)):
+            return
+        if path.name == "pyproject.toml" and (folder := self.registry.folder_of(path)) is not None:
+            await self._reconfigure(folder)
+        digest = document.digest if document is not None else edits.digest(data) if data is not None else ""
+        if self._digest_seen(state, path) == digest or not self._may_run(state, path):
+            return
+        state.seen[path] = digest
+        if state.settings.run_tests == "onSave":
+            self.submit(state, Job(changed=frozenset({path}), by_hand=by_hand and saved))
+
+    def _digest_seen(self, state: ProjectState, path: Path) -> str | None:
+        if path in state.seen:
+            return state.seen[path]
+        entry = state.snapshot.files.get(path) if state.snapshot else None
+        return entry.digest if entry else None
+
+    def _may_run(self, state: ProjectState, notice_at: Path | None) -> bool:
+        if not state.settings.enable:
+            return False
+        if self.registry.is_trusted(state.folder):
+            return True
+        if state.problem != UNTRUSTED:
+            state.problem, state.notice_at = UNTRUSTED, notice_at
+            self._face.log(Level.INFO, f"{state.folder}: {UNTRUSTED}")
+            self.refresh(state)
+        return False
+
+    # ------------------------------------------------------------------ work
+
+    def submit(self, state: ProjectState, job: Job) -> None:
+        """Do this soon in a project, instead of what runs there now."""
+        if self._closed:
+            return
+        lane = self._lanes.get(state.root)
+        if lane is None:
+            lane = self._lanes[state.root] = Lane(lambda job: self._do(state, job), self._world.clock)
+        lane.submit(job)
+
+    async def _do(self, state: ProjectState, job: Job) -> None:
+        lane = self._lanes[state.root]
+        generation = lane.generation
+        if not self._may_run(state, state.notice_at):
+            return
+        had_problem = state.problem
+        title = "Regreen: checking the suite" if job.check_suite else f"Regreen: {state.root.name}"
+        self._face.begin(state.root, title, lambda: self.cancel([state]))
+        self._set_status(state, "running")
+        message = ""
+        try:
+            state.problem = ""
+            found = await self._runs.do(state, job)
+            message = _summary(state)
+        except UserError as error:
+            found = ()
+            state.problem = message = str(error)
+            state.notice_at = next(iter(sorted(job.changed)), state.notice_at)
+        finally:
+            if state.problem and state.problem != had_problem:
+                self._face.log(Level.WARNING, f"{state.root}: {state.problem}")
+            self._face.end(state.root, message)
+            self.refresh(state, idle=True)
+        if job.by_hand and not job.offers_only and found:
+            self._spawn(self._healing.apply_when_quiet(state, found, lambda: lane.generation == generation))
+        if not job.check_suite:
+            self._spawn(self._idle(state, lane))
+
+    async def _idle(self, state: ProjectState, lane: Lane) -> None:
+        generation = lane.generation
+        await self._world.clock.sleep(IDLE_SECONDS)
+        if lane.generation == generation and not lane.busy and suite_is_due(state):
+            lane.submit(Job(check_suite=True))
+
+    def _cancelled_by_user(self, state: ProjectState) -> bool:
+        lane = self._lanes.get(state.root)
+        if lane is None or not lane.cancel():
+            return False
+        for path in list(state.seen):  # the next save runs again, even of the same text
+            entry = state.snapshot.files.get(path) if state.snapshot else None
+            if entry is None or entry.digest != state.seen[path]:
+                del state.seen[path]
+        self._face.log(Level.INFO, f"{state.root}: cancelled.")
+        return True
+
+    def _own_text_seen(self, state: ProjectState, applied: Applied, *, undone: bool) -> None:
+        """A fix reached the documents, or was taken back: no run starts for its text itself."""
+        offer = applied.offer
+        if state.tools is not None:
+            state.tools.history.mark(state.project, offer.fix.fix_id, undone=undone)
+        if undone or state.settings.run_tests != "onSave" or not self.registry.is_trusted(state.folder):
+            return
+        healed = set(offer.fix.evidence.red_to_green)
+        lost = {
+            o.fix.failure.nodeid
+            for o in state.offers.values()
+            if o.root == state.root and not offer.before.keys().isdisjoint(o.before)
+        }
+        again = sorted((lost | state.searching) - healed)
+        if again:  # their fixes were verified against the text before this one
+            self.submit(state, Job(tests=tuple(again), heal=True, offers_only=True))
+
+    # ------------------------------------------------------------------ commands
+
+    def heal(self, nodeids: Sequence[str], states: Sequence[ProjectState]) -> str:
+        """Look for fixes of these red tests, or of everything red when none is named."""
+        return self._ask(states, nodeids, heal=True)
+
+    def run_tests(self, nodeids: Sequence[str], states: Sequence[ProjectState]) -> str:
+        """Run these tests, or the whole suite when none is named."""
+        return self._ask(states, nodeids, heal=False)
+
+    def _ask(self, states: Sequence[ProjectState], nodeids: Sequence[str], *, heal: bool) -> str:
+        if not states:
+            return "There is no Python project with tests here."
+        for state in states:
+            if not state.settings.enable:
+                return f"Regreen is switched off in {state.folder}."
+            if not self._may_run(state, state.notice_at):
+                return UNTRUSTED
+        for state in states:
+            names = tuple(nodeids)
+            if heal and not names:
+                names = tuple(f.nodeid for f in state.red_failures()) or tuple(state.known_reds)
+            self.submit(state, Job(tests=names, whole_suite=not names, heal=heal))
+        return "started"
+
+    def cancel(self, states: Sequence[ProjectState]) -> bool:
+        """Stop what runs in these projects; tells whether there was anything."""
+        stopped = [self._cancelled_by_user(state) for state in states]
+        return any(stopped)
+
+    async def trust(self, folder: Path) -> None:
+        """The user trusts a folder: remember it, and show what is known."""
+        await run_blocking(self._world.trust.trust, folder)
+        if (known := self.registry.folders.get(folder)) is not None:
+            self.registry.folders[folder] = replace(known, trusted=True)
+        for state in [state for state in self.registry.states.values() if state.folder == folder]:
+            if state.problem == UNTRUSTED:
+                state.problem = ""
+            if state.notice_at is not None and state.settings.run_tests == "onSave":
+                self.submit(state, Job(changed=frozenset({state.notice_at})))
+            self.refresh(state)
+
+    def mute(self, nodeid: str, states: Sequence[ProjectState]) -> None:
+        """Never again suggest fixes for this test in this session."""
+        for state in states:
+            state.muted_tests.add(nodeid)
+            state.drop_result(nodeid)
+            self.refresh(state)
+
+    def toggle_auto_heal(self, folder: Path) -> bool:
+        """Turn healing on save on or off for this session; tells what it is now."""
+        now = self.registry.toggle_auto_heal(folder)
+        for state in [state for state in self.registry.states.values() if state.folder == folder]:
+            self.refresh(state)
+        return now
+
+    # ------------------------------------------------------------------ showing
+
+    def refresh(self, state: ProjectState, *, idle: bool = False) -> None:
+        """Compute again what is shown of a project, and publish what changed."""
+        if state.root not in self.registry.states:
+            return
+        old, new = self._views.get(state.root, EMPTY), build(state)
+        self._views[state.root] = new
+        differing = frozenset(
+            path
+            for path in old.paths | new.paths
+            if old.marks.get(path) != new.marks.get(path) or old.lenses.get(path) != new.lenses.get(path)
+        )
+        if differing:
+            self._face.publish(differing)
+        running = self._statuses.get(state.root)
+        activity = "healing" if state.searching else running.state if running and not idle else "idle"
+        self._set_status(state, activity if activity in ("running", "healing") else "idle")
+
+    def _set_status(self, state: ProjectState, activity: str) -> None:
+        if not state.settings.enable:
+            activity = "disabled"
+        elif activity == "idle" and not self.registry.is_trusted(state.folder):
+            activity = "untrusted"
+        elif activity == "idle" and state.problem:
+            activity = "problem"
+        status = Status(
+            root=state.root,
+            state=activity,
+            message=state.problem or _summary(state),
+            red=sum(o.status.is_red for o in state.outcomes.values()) + len(state.known_reds),
+            fixes=len({offer.fix.failure.nodeid for offer in state.offers.values()}),
+            auto_heal=state.settings.auto_heal_on_save,
+        )
+        if self._statuses.get(state.root) != status:
+            self._statuses[state.root] = status
+            self._face.status(status)
+
+    # ------------------------------------------------------------------ life
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._closed:
+            work.close()
+            return
+        task = asyncio.get_running_loop().create_task(_logged(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _end(self, state: ProjectState) -> None:
+        if (lane := self._lanes.pop(state.root, None)) is not None:
+            await lane.close()
+        await close_tools(state)
+
+    async def close(self) -> None:
+        """End everything; returns when no process that we started is left."""
+        self._closed = True
+        for watch in self._watches.values():
+            watch.close()
+        self._watches.clear()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        ends = [_logged(self._end(state)) for state in list(self.registry.states.values())]
+        await asyncio.gather(*tasks, *ends, return_exceptions=True)
+
+
+async def _logged(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except Exception:
+        log.exception("A task failed inside of Regreen.")
+
+
+def _matters(path: Path, state: ProjectState) -> bool:
+    """Whether a file that nobody saved in the editor can change what tests do."""
+    if state.snapshot is not None and path in state.snapshot.files:
+        return True
+    return path.suffix == ".py" or path.name in _CONFIG_NAMES
+
+
+def _summary(state: ProjectState) -> str:
+    red = sum(o.status.is_red for o in state.outcomes.values()) + len(state.known_reds)
+    fixes = len({offer.fix.failure.nodeid for offer in state.offers.values()})
+    if not red:
+        return "all green" if state.outcomes else ""
+    return f"{red} red, {fixes} with a fix" if fixes else f"{red} red"
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """The bytes of a file, None when there is none or it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

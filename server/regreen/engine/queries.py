@@ -1,0 +1,196 @@
+"""What is known about a place, right now, from memory alone?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regreen import edits
+from regreen.engine.documents import Documents
+from regreen.engine.registry import Registry
+from regreen.engine.state import Offer, ProjectState, short_name
+from regreen.engine.views import Lens, Mark, View, describe, fix_title
+from regreen.engine.world import Status
+from regreen.errors import StaleFix
+from regreen.platform.background import run_blocking
+
+MAX_ACTIONS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class RedHere:
+    """A red test within reach of a place, with the fixes that fit the text as it is now."""
+
+    state: ProjectState
+    nodeid: str
+    offers: tuple[Offer, ...]
+    preferred: bool  # the first offer passed everything and may be applied with one key
+
+
+class Queries:
+    """Answers; nothing here waits but `resolve`, which reads the files that are not open."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        documents: Documents,
+        views: Mapping[Path, View],
+        statuses: Mapping[Path, Status],
+    ) -> None:
+        self._registry = registry
+        self._documents = documents
+        self._views = views
+        self._statuses = statuses
+
+    def marks(self, path: Path) -> Sequence[Mark]:
+        """What to show in a file, of every project that has something to say."""
+        return [mark for view in self._views.values() for mark in view.marks.get(path, ())]
+
+    def lenses(self, path: Path) -> Sequence[Lens]:
+        """The lenses of a file."""
+        return [lens for view in self._views.values() for lens in view.lenses.get(path, ())]
+
+    def statuses(self) -> Sequence[Status]:
+        """What every project is doing."""
+        return list(self._statuses.values())
+
+    def reds_at(self, path: Path, first: int, last: int) -> Sequence[RedHere]:
+        """The red tests within reach of these 0-based lines, at most a menu's worth."""
+        found: dict[tuple[Path, str], RedHere] = {}
+        for root, view in self._views.items():
+            state = self._registry.states.get(root)
+            if state is None:
+                continue
+            for spot in view.spots.get(path, ()):
+                if spot.first <= last and first <= spot.last and (root, spot.nodeid) not in found:
+                    found[root, spot.nodeid] = self._red(state, spot.nodeid)
+                    if len(found) >= MAX_ACTIONS:
+                        return list(found.values())
+        return list(found.values())
+
+    def _red(self, state: ProjectState, nodeid: str) -> RedHere:
+        offers = tuple(offer for offer in state.offers_for(nodeid) if self._may_fit(offer))
+        preferred = bool(offers) and not offers[0].fix.target_only
+        return RedHere(state, nodeid, offers, preferred and offers[0].fingerprint not in state.muted_fixes)
+
+    def fixes_at(self, path: Path, first: int, last: int) -> Sequence[Offer]:
+        """The verified fixes within reach of these 0-based lines; the same change is named once."""
+        unique: dict[str, Offer] = {}
+        for red in self.reds_at(path, first, last):
+            for offer in red.offers:
+                unique.setdefault(offer.fix.diff, offer)
+        return list(unique.values())
+
+    def fixes_of(self, path: Path) -> Sequence[Offer]:
+        """The best fully verified fix of each red test that changes this file and no other, apart from each other."""
+        chosen: list[Offer] = []
+        for state in self._registry.states.values():
+            for nodeid in state.results:
+                best = next(iter(self._red(state, nodeid).offers), None)
+                if best is None or best.fix.target_only or set(best.before) != {path}:
+                    continue
+                if best.fingerprint not in state.muted_fixes and not any(
+                    _overlap(best, o, path) for o in chosen
+                ):
+                    chosen.append(best)
+        return chosen
+
+    def _may_fit(self, offer: Offer) -> bool:
+        """Whether the open documents hold the text the fix was verified against."""
+        return all(
+            (document := self._documents.get(path)) is None or document.digest == digest
+            for path, digest in offer.fix.base_digests.items()
+        )
+
+    def offer(self, fix_id: str) -> Offer | None:
+        """An offer by its id."""
+        return next((s.offers[fix_id] for s in self._registry.states.values() if fix_id in s.offers), None)
+
+    async def resolve(self, fix_id: str) -> Offer:
+        """The offer, after checking that every file still holds the text it was verified against.
+
+        Raises:
+            StaleFix: the fix is gone, or a file changed.
+        """
+        offer = self.offer(fix_id)
+        if offer is None:
+            raise StaleFix("This fix is no longer on offer.")
+        closed = [path for path in offer.fix.base_digests if self._documents.get(path) is None]
+        for path in closed:
+            if await run_blocking(_digest_on_disk, path) != offer.fix.base_digests[path]:
+                raise StaleFix(f"{path.name} changed since the fix was verified.")
+        if not self._may_fit(offer):  # asked after the waiting: no text can slip in between
+            raise StaleFix("The text changed since the fix was verified.")
+        return offer
+
+    def projects(self, path: Path | None) -> Sequence[ProjectState]:
+        """The projects that a command is about: of a file or folder, or all of them."""
+        if path is None:
+            return list(self._registry.states.values())
+        below = [s for s in self._registry.states.values() if s.root.is_relative_to(path)]
+        holding = self._registry.state_of(path)
+        return below or ([holding] if holding is not None else [])
+
+    def red_tests_of(self, path: Path, state: ProjectState) -> Sequence[str]:
+        """The red tests that a file defines, or whose suspects or fixes are in it."""
+        view = self._views.get(state.root)
+        return list(dict.fromkeys(spot.nodeid for spot in view.spots.get(path, ()))) if view else []
+
+    def explain(self, nodeid: str) -> str:
+        """All that is known about a red test, as Markdown; empty when nothing is."""
+        for state in self._registry.states.values():
+            if (outcome := state.outcomes.get(nodeid)) is not None:
+                failure = outcome.failure
+                lines = [f"# {nodeid}", "", describe(failure) if failure else outcome.status.value]
+                if (result := state.results.get(nodeid)) is not None:
+                    lines += [
+                        "",
+                        f"**{result.outcome.value}**: {result.reason}",
+                        "",
+                        f"Cause: {result.cause}",
+                    ]
+                    lines += [
+                        f"- suspect {s.path.name}:{s.line + 1} ({s.suspiciousness:.2f})"
+                        for s in result.suspects
+                    ]
+                    lines += [f"- {count} × {verdict}" for verdict, count in result.tried.items()]
+                for offer in state.offers_for(nodeid):
+                    lines += [
+                        "",
+                        f"## {fix_title(offer)}",
+                        "",
+                        "```diff",
+                        offer.fix.diff.rstrip("\n"),
+                        "```",
+                        "",
+                    ]
+                    lines += _evidence(offer)
+                return "\n".join(lines) + "\n"
+            if nodeid in state.known_reds:
+                return f"# {nodeid}\n\n{short_name(nodeid)} failed in the last pytest run; Regreen did not run it yet.\n"
+        return ""
+
+
+def _evidence(offer: Offer) -> list[str]:
+    e = offer.fix.evidence
+    lines = [
+        f"- {len(e.red_to_green)} red → green, {e.still_green} still green, {e.runs}/{e.runs_wanted} runs",
+        f"- tests beside it: {e.selection.reason}",
+        f"- canary: {e.canary}; isolation: {e.isolation}; {e.seconds:.1f} s",
+    ]
+    if e.still_red:
+        lines.append(f"- still red: {', '.join(map(short_name, e.still_red))}")
+    return [*lines, *(f"- {note}" for note in e.notes), "", f"    {e.command}"]
+
+
+def _overlap(one: Offer, other: Offer, path: Path) -> bool:
+    (a, b), (c, d) = one.lines[path], other.lines[path]
+    return a <= d and c <= b
+
+
+def _digest_on_disk(path: Path) -> str | None:
+    try:
+        return edits.digest(path.read_bytes())
+    except OSError:
+        return None

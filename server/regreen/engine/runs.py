@@ -1,0 +1,282 @@
+"""What does one job of a project do: choose the tests, run them, search for fixes, check them in idle time?"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from regreen import pipeline
+from regreen.engine.choose import Choice, choose, move_lines, without_slow
+from regreen.engine.documents import Documents
+from regreen.engine.judgement import MAX_SUITE_SECONDS, Search, choose_search, group_by_cause
+from regreen.engine.lane import Job
+from regreen.engine.state import Offer, ProjectState, make_offer, short_name
+from regreen.engine.world import Face, Level, World
+from regreen.pipeline import Baseline, Tools
+from regreen.pipeline.texts import MAX_BYTES
+from regreen.values import CandidateVerdict, Failure, HealResult, Outcome, Progress, Snapshot
+
+log = logging.getLogger(__name__)
+
+COLD_SECONDS = 10.0
+COLD_FILES = 4
+
+
+class RunReporter:
+    """Passes on what the pipeline says while one job runs."""
+
+    def __init__(self, state: ProjectState, face: Face, keep: Callable[[HealResult], None]) -> None:
+        self._state = state
+        self._face = face
+        self._keep = keep
+        self._tried = 0
+
+    def progress(self, progress: Progress) -> None:
+        """A stage was entered or moved on."""
+        name = f"{short_name(progress.nodeid)}: " if progress.nodeid else ""
+        self._face.report(self._state.root, name + progress.message, progress.fraction)
+
+    def failure(self, failure: Failure) -> None:
+        """A red test was seen; it is shown when its run is over."""
+
+    def candidate(self, failure: Failure, verdict: CandidateVerdict) -> None:
+        """A candidate was judged."""
+        self._tried += 1
+        log.debug("%s: %s %s", failure.nodeid, verdict.verdict.value, verdict.reason)
+        if self._tried % 10 == 0:
+            message = f"{short_name(failure.nodeid)}: {self._tried} candidates tried"
+            self._face.report(self._state.root, message, None)
+
+    def result(self, result: HealResult) -> None:
+        """A heal ended."""
+        self._keep(result)
+
+
+class Runs:
+    """Does the jobs of all projects.
+
+    Args:
+        refresh: called whenever what is shown of a project may have changed.
+    """
+
+    def __init__(
+        self, world: World, face: Face, documents: Documents, refresh: Callable[[ProjectState], None]
+    ) -> None:
+        self._world = world
+        self._face = face
+        self._documents = documents
+        self._refresh = refresh
+
+    async def do(self, state: ProjectState, job: Job) -> tuple[Offer, ...]:
+        """Do a job; gives the fixes that it found and that may be applied by themselves.
+
+        Raises:
+            UserError: nothing can run, and the user can mend it.
+        """
+        tools = await self.tools(state)
+        if job.check_suite:
+            await self._check_suite(state, tools)
+            return ()
+        unsaved = self._documents.unsaved(state.root)
+        if job.whole_suite:
+            return await self._run(state, tools, job, (), unsaved)
+        choice = await self._choose(state, tools, job, unsaved)
+        state.owed.update(choice.warm)
+        cold = choice.cold if job.changed else ()
+        found: tuple[Offer, ...] = ()
+        if warm := tuple(dict.fromkeys((*job.tests, *(state.owed if job.changed else ())))):
+            found = await self._run(state, tools, job, warm, unsaved)
+        started = self._world.clock.monotonic()
+        for start in range(0, len(cold), COLD_FILES):
+            if start and self._world.clock.monotonic() - started > COLD_SECONDS:
+                break  # a cold map is not worth more than this; the rest is run when it is asked for
+            found += await self._run(state, tools, job, cold[start : start + COLD_FILES], unsaved)
+        return found
+
+    async def tools(self, state: ProjectState) -> Tools:
+        """The tools of a project, built when first needed and again when its settings changed."""
+        if state.tools is not None and state.tools_settings == state.settings:
+            return state.tools
+        await close_tools(state)
+        settings = state.settings
+        tools = await self._world.tools(state.project, settings)
+        state.tools, state.tools_settings = tools, settings
+        return tools
+
+    async def _choose(
+        self, state: ProjectState, tools: Tools, job: Job, unsaved: Mapping[Path, bytes]
+    ) -> Choice:
+        self._face.report(state.root, "looking at what changed", None)
+        snapshot = await tools.mirror.sync(unsaved)
+        old = state.texts
+        new = await read_texts(old, snapshot, tools)
+        before, after = {p: d for p, (_, d) in old.items()}, {p: d for p, (_, d) in new.items()}
+        missed = {p for p, data in after.items() if p in before and before[p] != data}
+        choice = await choose(state, before, after, job.changed | missed)
+        for path in missed:
+            move_lines(state, path, before[path], after[path])
+        state.texts = new
+        return choice
+
+    async def _run(
+        self,
+        state: ProjectState,
+        tools: Tools,
+        job: Job,
+        nodeids: Sequence[str],
+        unsaved: Mapping[Path, bytes],
+    ) -> tuple[Offer, ...]:
+        red_before = {f.nodeid for f in state.red_failures()} | state.known_reds.keys()
+        found: list[Offer] = []
+        keeping: list[asyncio.Task[None]] = []
+
+        def keep(result: HealResult) -> None:
+            state.searching -= {result.failure.nodeid}
+            keeping.append(
+                asyncio.get_running_loop().create_task(self._keep(state, tools, base, result, found))
+            )
+
+        reporter = RunReporter(state, self._face, keep)
+        base = await pipeline.baseline(tools, state.settings, reporter, nodeids=nodeids, unsaved=unsaved)
+        state.absorb(base, nodeids)
+        state.texts = await read_texts(state.texts, base.snapshot, tools)
+        state.problem = _unusable(base)
+        search = await self._search(state, tools, job, base, red_before)
+        state.grouped = (state.grouped - base.report.outcomes.keys()) | search.grouped
+        state.searching = frozenset(search.heal)
+        self._refresh(state)
+        self._tell_of_groups(state, search)
+        try:
+            if search.heal:
+                await pipeline.heal_all(base, tools, state.settings, reporter, nodeids=search.heal)
+        finally:
+            state.searching = frozenset()
+            await asyncio.gather(*keeping)
+            self._refresh(state)
+        return tuple(found)
+
+    async def _search(
+        self, state: ProjectState, tools: Tools, job: Job, base: Baseline, red_before: set[str]
+    ) -> Search:
+        ran = base.report.outcomes
+        if job.heal:
+            asked = set(job.tests)
+            names = [
+                o.nodeid
+                for o in ran.values()
+                if o.status.is_red and (job.whole_suite or not asked or _asked_for(o.nodeid, asked))
+            ]
+            return Search(tuple(names), frozenset())
+        if job.tests or job.whole_suite:  # "run the tests" is not "find fixes"
+            return Search((), frozenset())
+        committed: set[Path] = set()
+        if await tools.git.toplevel(state.root) is not None:
+            changed = await tools.git.changed_files(state.root)
+            committed = {outcome.path for outcome in ran.values()} - changed
+        return choose_search(state, ran, red_before, committed)
+
+    def _tell_of_groups(self, state: ProjectState, search: Search) -> None:
+        if search.grouped:
+            groups = group_by_cause(f for f in state.red_failures() if f.nodeid in search.grouped)
+            text = f"{len(search.grouped)} tests are red, {len(groups)} causes; fixes are looked for when you ask."
+            self._face.log(Level.INFO, text)
+
+    async def _keep(
+        self, state: ProjectState, tools: Tools, base: Baseline, result: HealResult, found: list[Offer]
+    ) -> None:
+        if result.outcome is Outcome.CANCELLED:
+            return
+        offers = []
+        for fix in result.fixes:
+            paths = [edit.path for edit in fix.candidate.edits]
+            before = {path: await tools.mirror.read(base.snapshot, path) for path in paths}
+            offers.append(make_offer(fix, state.root, before))
+        state.keep_result(result, offers)
+        found += offers
+        tools.history.record(state.project, result)
+        self._face.log(
+            Level.INFO,
+            f"{result.failure.nodeid}: {result.outcome.value} after {result.seconds:.1f} s. {result.cause}",
+        )
+        self._refresh(state)
+
+    async def _check_suite(self, state: ProjectState, tools: Tools) -> None:
+        """Run the whole suite with each verified fix; what breaks a green test is withdrawn."""
+        unsaved = self._documents.unsaved(state.root)
+        nodeids = without_slow(state)
+        reporter = RunReporter(state, self._face, lambda _: None)
+        base = await pipeline.baseline(tools, state.settings, reporter, nodeids=nodeids, unsaved=unsaved)
+        state.absorb(base, nodeids)
+        self._refresh(state)
+        green = {o.nodeid for o in base.report.outcomes.values() if not o.status.is_red}
+        for offer in unchecked_offers(state):
+            overlay = {**unsaved, **offer.after}
+            patched = await pipeline.baseline(
+                tools, state.settings, reporter, nodeids=nodeids, unsaved=overlay
+            )
+            broken = sorted(green & {o.nodeid for o in patched.report.outcomes.values() if o.status.is_red})
+            if broken:  # once more, so that a flaky test takes nothing back
+                again = await pipeline.baseline(
+                    tools, state.settings, reporter, nodeids=broken, unsaved=overlay
+                )
+                broken = [n for n in broken if (o := again.report.outcomes.get(n)) and o.status.is_red]
+            state.suite_checked.add(offer.fix.fix_id)
+            if broken:
+                reason = f"The whole suite spoke against the fix: {short_name(broken[0])} turned red with it."
+                state.withdraw(offer.fix.fix_id, reason)
+                self._face.log(Level.INFO, f"{offer.fix.failure.nodeid}: an offer was withdrawn. {reason}")
+                self._refresh(state)
+
+
+def unchecked_offers(state: ProjectState) -> list[Offer]:
+    """Offers that the whole suite was not run with, and that fit the text of the last run."""
+    files = state.snapshot.files if state.snapshot else {}
+    return [
+        offer
+        for fix_id, offer in state.offers.items()
+        if fix_id not in state.suite_checked
+        and not offer.fix.target_only
+        and all((e := files.get(p)) and e.digest == d for p, d in offer.fix.base_digests.items())
+    ]
+
+
+def suite_is_due(state: ProjectState) -> bool:
+    """Whether idle time may be spent on the whole suite."""
+    return (
+        state.suite_seconds is not None
+        and state.suite_seconds < MAX_SUITE_SECONDS
+        and state.settings.run_tests == "onSave"
+        and bool(unchecked_offers(state))
+    )
+
+
+async def read_texts(
+    known: Mapping[Path, tuple[str, bytes]], snapshot: Snapshot, tools: Tools
+) -> dict[Path, tuple[str, bytes]]:
+    """Digest and bytes of every Python file of a snapshot; only what changed is read."""
+    texts: dict[Path, tuple[str, bytes]] = {}
+    for path, entry in snapshot.files.items():
+        if path.suffix == ".py" and entry.size <= MAX_BYTES:
+            old = known.get(path)
+            fresh = old is not None and old[0] == entry.digest
+            texts[path] = old if old and fresh else (entry.digest, await tools.mirror.read(snapshot, path))
+    return texts
+
+
+async def close_tools(state: ProjectState) -> None:
+    """End every process of a project and release its copies."""
+    if (tools := state.tools) is not None:
+        state.tools = None
+        await tools.oracle.close()
+        await tools.mirror.close()
+
+
+def _asked_for(nodeid: str, asked: Iterable[str]) -> bool:
+    return any(nodeid == name or nodeid.startswith((f"{name}::", f"{name}[")) for name in asked)
+
+
+def _unusable(base: Baseline) -> str:
+    """Why a run showed nothing at all; empty when it showed something."""
+    return f"The tests could not run: {base.report.problem}" if base.report.problem else ""
