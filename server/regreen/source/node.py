@@ -198,9 +198,11 @@ class Node:
         while pending:
             raw = pending.pop()
             yield Node(self.tree, raw)
-            for child in reversed(raw.named_children):
-                if child.type != "comment" and (into_blocks or child.type != "block"):
-                    pending.append(child)
+            pending.extend(
+                child
+                for child in reversed(raw.named_children)
+                if child.type != "comment" and (into_blocks or child.type != "block")
+            )
 
     def up(self) -> Iterator[Node]:
         """Yield the nodes around it, innermost first."""

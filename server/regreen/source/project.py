@@ -106,7 +106,20 @@ class ProjectSources:
             depth = len(module) - len(module.lstrip("."))
             folder = importer.parents[min(depth, len(importer.parents)) - 1]
             return self._file_below(folder, [part for part in module.strip(".").split(".") if part])
-        return next((path for path in self.paths if self.module_name(path) == module), None)
+        return self._modules.get(module)
+
+    @cached_property
+    def _modules(self) -> Mapping[str, Path]:
+        """Files by dotted name; folders without `__init__.py` count from the root, or from its `src`."""
+        found: dict[str, Path] = {}
+        for path in self.paths:
+            found.setdefault(self.module_name(path), path)
+        for path in self.paths:
+            for base in (self.root / "src", self.root):
+                if path.is_relative_to(base):
+                    parts = path.relative_to(base).with_suffix("").parts
+                    found.setdefault(".".join(parts[:-1] if parts[-1] == "__init__" else parts), path)
+        return found
 
     def _file_below(self, folder: Path, parts: list[str]) -> Path | None:
         base = folder.joinpath(*parts)
