@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import itertools
 import os
 import threading
 import time
@@ -208,7 +209,7 @@ class ProjectMirror:
         target = follow_links(path, links)
         old = files.get(target)
         if old is None:
-            missing = [parent for parent in target.parents if parent not in folders]
+            missing = list(itertools.takewhile(lambda parent: parent not in folders, target.parents))
             inside = len(missing) < len(target.parents) and os.fspath(target) not in found.links
             if not inside or any(parent.exists() for parent in missing) or ignored(target, missing):
                 return
@@ -286,6 +287,7 @@ class ProjectMirror:
         if self._opened and self.folder.exists():
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._blobs.folder.mkdir(mode=0o700, exist_ok=True)
         places.stamp_use(self.folder, self.project.root)
         self._slots.open()
         self._index.load()

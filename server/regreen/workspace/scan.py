@@ -157,13 +157,13 @@ class _Scan:
         """Record one entry; `environment`: its folder's path below a root that is an environment itself."""
         status = entry.stat(follow_symlinks=False)
         mode = status.st_mode
+        hidden = ignore.folder_reason(entry.name) or (
+            environment is not None and ignore.in_root_environment(environment, entry.name)
+        )
         if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", 0) == MOUNT_POINT:
-            if not ignore.folder_reason(entry.name):
+            if not hidden:
                 self.visit_link(entry.path)
         elif stat.S_ISDIR(mode):
-            hidden = ignore.folder_reason(entry.name) or (
-                environment is not None and ignore.in_root_environment(environment, entry.name)
-            )
             if not hidden and entry.path not in self.skip:
                 self.found.folders[entry.path] = mode & PERMISSIONS
                 deeper.append(entry.path)
