@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 WINDOWS = os.name == "nt"
 STDERR_TAIL = 16_384
 """How much of a process's standard error is kept, in bytes."""
+PIPE_GRACE = 0.3
+"""How long after a process's end its output may still be on its way, in seconds."""
 MAX_LINE = 64 * 1024 * 1024
 """The longest line that can be read from a process, in bytes."""
 
@@ -37,31 +39,39 @@ class _Protocol(asyncio.SubprocessProtocol):
     """Feeds stdout to a stream, keeps the tail of stderr, and tells when the process itself has ended.
 
     (asyncio's own waits, in some Python versions, until every pipe is closed: a daemon that inherited
-    one would keep it waiting for ever.)
+    one would keep it waiting for ever. For the same reason the stream ends soon after the process.)
     """
 
     def __init__(self, stdout: asyncio.StreamReader | None) -> None:
         self.stdout = stdout
+        self.stdout_ended = False
         self.tail = bytearray()
         self.exited = asyncio.Event()
         self.stderr_closed = asyncio.Event()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 1 and self.stdout is not None:
-            self.stdout.feed_data(data)
+            if not self.stdout_ended:
+                self.stdout.feed_data(data)
         else:
             self.tail += data
             del self.tail[:-STDERR_TAIL]
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         del exc  # the other side is gone: that is all there is to know
-        if fd == 1 and self.stdout is not None:
-            self.stdout.feed_eof()
+        if fd == 1:
+            self._end_stdout()
         elif fd == 2:
             self.stderr_closed.set()
 
     def process_exited(self) -> None:
         self.exited.set()
+        asyncio.get_running_loop().call_later(PIPE_GRACE, self._end_stdout)
+
+    def _end_stdout(self) -> None:
+        if self.stdout is not None and not self.stdout_ended:
+            self.stdout_ended = True
+            self.stdout.feed_eof()
 
 
 class Process:
@@ -70,7 +80,8 @@ class Process:
     Attributes:
         pid: its id; also the id of its process group and session.
         mark: what its whole tree carries in the environment.
-        stdout: the stream of its output, None unless asked for.
+        stdout: the stream of its output, None unless asked for; ends at the latest `PIPE_GRACE` after the
+            process, even if a child still holds the pipe.
     """
 
     def __init__(
@@ -110,7 +121,7 @@ class Process:
         code = self.returncode
         return -1 if code is None else code
 
-    async def drained(self, seconds: float = 0.2) -> None:
+    async def drained(self, seconds: float = PIPE_GRACE) -> None:
         """Wait until what it wrote on descriptor 2 has arrived, at most so long: a child may hold it open."""
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._protocol.stderr_closed.wait(), seconds)
@@ -273,8 +284,7 @@ async def capture(
             process.close_stdin()
         with contextlib.suppress(asyncio.TimeoutError):
             code = await asyncio.wait_for(process.wait(), seconds)
-            # A child of the command may hold the pipe open for ever: what has arrived by now is all.
-            await asyncio.wait({reading}, timeout=0.5)
+            await reading
             await process.drained()
     finally:
         reading.cancel()

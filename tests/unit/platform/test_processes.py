@@ -184,9 +184,11 @@ async def test_a_process_name_with_parentheses_and_spaces_is_read_right(tmp_path
     await process.kill_tree()
 
 
-async def test_wait_does_not_wait_for_children_that_hold_the_pipes(tmp_path: Path) -> None:
+async def test_neither_wait_nor_the_stream_wait_for_children_that_hold_the_pipes(tmp_path: Path) -> None:
     process = await processes.start([PYTHON, script(tmp_path, HIDING), "leave"], stdout=True)
+    assert process.stdout is not None
     assert await asyncio.wait_for(process.wait(), 60) == 0
+    assert await asyncio.wait_for(process.stdout.read(), 60) == b"ready\n"
     assert carriers(process.mark)
     await process.kill_tree()
 

@@ -1,0 +1,224 @@
+"""How does the server talk with one probe process?
+
+Messages out, one JSON object a line; records in, sorted by the run they belong to. A *host* serves many runs by
+forking; a *cold* process serves exactly one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from regreen.errors import EnvironmentProblem, OracleFailed
+from regreen.oracle import records
+from regreen.oracle.records import ProbeFacts, Record
+from regreen.platform import processes
+from regreen.platform.background import uninterrupted
+from regreen.platform.processes import Process
+
+log = logging.getLogger(__name__)
+
+BOOT = (
+    "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.insert(0, sys.argv[1]); "
+    "from regreen_probe.main import main; main(sys.argv[2])"
+)
+PROBE = Path(__file__).resolve().parent.parent / "probe"
+"""The folder that holds regreen_probe and nothing else."""
+HELLO_SECONDS = 60.0
+"""How long an interpreter may take to start; its own site customisations run before the probe."""
+KILL_SECONDS = 3.0
+"""How long the host may take to tell that a run which was killed has ended."""
+COLD_RUN = 1
+"""The id of the only run of a cold process."""
+
+
+class ProbeEnded(OracleFailed):
+    """The process on the other side is gone, or what it says is not the protocol."""
+
+
+class Channel:
+    """One probe process. Made by `open_channel`; `close` must be awaited in the end.
+
+    Attributes:
+        cold: it serves one run, whose id is `COLD_RUN`, and then ends.
+        facts: what its `hello` said.
+    """
+
+    def __init__(self, process: Process, *, cold: bool) -> None:
+        self.process = process
+        self.cold = cold
+        self._hello: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
+        self._runs: dict[int, asyncio.Queue[Record | None]] = {}
+        self._why = ""
+        self._reader = asyncio.create_task(self._read())
+        self.facts: ProbeFacts
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can come from the other side any more."""
+        return self._reader.done()
+
+    def last_words(self) -> str:
+        """Why the channel ended and what its process wrote last, for the journal."""
+        code = self.process.returncode
+        state = "still runs" if code is None else f"ended with status {code}"
+        said = self.process.stderr_tail().strip()
+        return "; ".join(part for part in (f"the probe {state}", self._why, said[-2_000:]) if part)
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send one message; lost when the process is gone, which the reader tells."""
+        self.process.write(json.dumps(message).encode() + b"\n")
+
+    async def greet(self) -> None:
+        """Wait for the `hello`.
+
+        Raises:
+            ProbeEnded: the process ended or said something else.
+        """
+        try:
+            self.facts = records.facts(await asyncio.wait_for(self._hello, HELLO_SECONDS))
+        except asyncio.TimeoutError as error:
+            raise ProbeEnded(f"no hello after {HELLO_SECONDS:g} s: {self.last_words()}") from error
+
+    def listen(self, run: int) -> asyncio.Queue[Record | None]:
+        """The records of one run from now on; None is put when nothing more can come."""
+        queue = self._runs[run] = asyncio.Queue()
+        if self.ended:
+            queue.put_nowait(None)
+        return queue
+
+    def forget(self, run: int) -> None:
+        """Drop what still comes for a run."""
+        self._runs.pop(run, None)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anyone listens to a run."""
+        return bool(self._runs)
+
+    async def _read(self) -> None:
+        stdout = self.process.stdout
+        try:
+            while stdout is not None and (line := await stdout.readline()):
+                self._sort(records.parse(line))
+        except (OracleFailed, ValueError) as error:  # ValueError: a line longer than MAX_LINE
+            self._why = str(error)
+        finally:
+            await self._say_the_end()
+
+    def _sort(self, record: Record) -> None:
+        if not self._hello.done():
+            if record.get("ev") != "hello":
+                raise OracleFailed(f"the probe's first record is {record.get('ev')!r}, not hello")
+            self._hello.set_result(record)
+            return
+        queue = self._runs.get(records.need(record, "id", int))
+        if queue is not None:
+            queue.put_nowait(record)
+
+    async def _say_the_end(self) -> None:
+        if not self._why:
+            await asyncio.wait({asyncio.ensure_future(self.process.wait())}, timeout=KILL_SECONDS)
+            await self.process.drained()
+        if not self._hello.done():
+            self._hello.set_exception(ProbeEnded(f"no hello: {self.last_words()}"))
+            self._hello.exception()  # heard, even if nobody waits any more
+        code = self.process.returncode
+        for queue in self._runs.values():
+            if self.cold and not self._why and code is not None:
+                ended = {"code": code, "signal": None} if code >= 0 else {"code": None, "signal": -code}
+                queue.put_nowait({"id": COLD_RUN, "ev": "ended", **ended})
+            queue.put_nowait(None)
+
+    async def close(self) -> None:
+        """End the process and all it started; safe to call twice."""
+        self._reader.cancel()
+        await self.process.kill_tree()
+        await asyncio.wait({self._reader})
+
+
+async def open_channel(executable: Path, environment: Mapping[str, str], *, cold: bool, nice: int) -> Channel:
+    """Start a probe in the user's interpreter and wait for its hello.
+
+    Raises:
+        EnvironmentProblem: the interpreter cannot be started.
+        ProbeEnded: it started, but no hello came.
+    """
+    argv: Sequence[str | Path] = [executable, "-c", BOOT, PROBE, "run" if cold else "host"]
+    try:
+        process = await processes.start(argv, cwd=PROBE, env=environment, stdin=True, stdout=True, nice=nice)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"The interpreter {executable} cannot be started: {error.strerror or error}.",
+            "Choose another one with the setting regreen.interpreter.",
+        ) from error
+    channel = Channel(process, cold=cold)
+    try:
+        await channel.greet()
+    except BaseException:
+        await uninterrupted(channel.close())
+        raise
+    return channel
+
+
+class Run:
+    """One run in a probe process.
+
+    Args:
+        channel: the process.
+        number: the run's id in it.
+    """
+
+    def __init__(self, channel: Channel, number: int) -> None:
+        self.channel = channel
+        self.number = number
+        self._records = channel.listen(number)
+
+    async def record(self, seconds: float) -> Record:
+        """The next record.
+
+        Raises:
+            asyncio.TimeoutError: none came in time.
+            ProbeEnded: none will come any more.
+        """
+        if self._records.empty():
+            record = await asyncio.wait_for(self._records.get(), max(seconds, 0.0))
+        else:
+            record = self._records.get_nowait()
+        if record is None:
+            self._records.put_nowait(None)
+            raise ProbeEnded(self.channel.last_words())
+        return record
+
+    def ask_for_stack(self) -> None:
+        """Ask where the run is; a `stack` follows if it can answer."""
+        self.channel.send({"op": "dump", "id": self.number})
+
+    async def kill(self, pid: int) -> None:
+        """End the run's process and all below it, and wait until they are gone.
+
+        Args:
+            pid: of the run's process; 0 when it has not told yet.
+        """
+        if self.channel.cold:
+            await self.channel.close()
+            return
+        if pid:
+            await self.channel.process.kill_branch(pid)
+        self.channel.send({"op": "kill", "id": self.number})
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + KILL_SECONDS
+        try:
+            while (await self.record(deadline - loop.time())).get("ev") != "ended":
+                pass
+        except (asyncio.TimeoutError, ProbeEnded):
+            log.warning("the probe did not end a run: %s", self.channel.last_words())
+            await self.channel.close()
+
+    def forget(self) -> None:
+        """Nobody listens any more."""
+        self.channel.forget(self.number)

@@ -1,0 +1,287 @@
+"""How are tests of one project run, whatever they do?
+
+`ProbeOracle` is the real `ports.Oracle`. One zygote per project is started on first use; warm runs are forks of it,
+cold runs (and all runs where fork is missing) are processes of their own. Every run has its own working copy, and
+a test that hangs or takes its process down costs only itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from regreen.errors import EnvironmentProblem, OracleFailed
+from regreen.oracle import envfile, lend
+from regreen.oracle.channel import COLD_RUN, Channel, ProbeEnded, Run, open_channel
+from regreen.oracle.drive import Limits, Stop, drive
+from regreen.oracle.environment import for_interpreter
+from regreen.oracle.records import Paths, ProbeFacts
+from regreen.oracle.runlog import RunLog, what_is_left
+from regreen.platform.background import run_blocking, uninterrupted
+from regreen.ports import Mirror
+from regreen.settings import Settings
+from regreen.values import Interpreter, Project, Rung, RunReport, RunRequest, TestStatus, WorkingCopy
+
+OLDEST_PYTEST = 7
+AT_ONCE = 2
+"""How many runs of one project may go on at the same time."""
+NICE = 10
+"""How much lower than the editor the tests' priority is."""
+MOST_PROCESSES = 25
+"""How many tests of one run may hang or take their process down before the run is given up."""
+SWEEP_SECONDS = 0.5
+"""How long nothing must run before daemons that tests left behind are ended."""
+
+
+class ProbeOracle:
+    """Runs tests of one project in its user's interpreter. Implements `ports.Oracle`.
+
+    Nothing is started before the first `run` or `inspect`. Use it from one event loop, and await `close`.
+
+    Args:
+        project: whose tests.
+        interpreter: as `interpreters.find` gave it.
+        mirror: leases the working copies.
+        settings: `env_file` is used.
+        environment: of the processes; ours when None. What belongs to our own interpreter is taken out, and
+            the project's interpreter is put first on PATH, as an activated environment has it.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        interpreter: Interpreter,
+        mirror: Mirror,
+        settings: Settings,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._project = project
+        self._interpreter = interpreter
+        self._mirror = mirror
+        self._settings = settings
+        self._environment = for_interpreter(
+            os.environ if environment is None else environment, interpreter.executable
+        )
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._starting = asyncio.Lock()
+        self._host: Channel | None = None
+        self._cold: set[Channel] = set()
+        self._numbers = 0
+        self._precompiled: set[tuple[str, str]] = set()
+        self._sweeper: asyncio.Task[None] | None = None
+        self._closed = False
+
+    async def run(self, request: RunRequest) -> RunReport:
+        """Run the tests of a request; see `ports.Oracle.run`.
+
+        Without a test that hangs or crashes, this is one process. After one that does, the tests that are
+        left run in the next process, in the same working copy.
+        """
+        plugins = await self._plugins()
+        extra = await self._extra_environment()
+        async with (
+            self._slots,
+            self._mirror.lease(request.snapshot, request.overlay, fresh=request.fresh_copy) as copy,
+        ):
+            began = time.monotonic()
+            stderr = ""
+            log = RunLog(Paths(copy.roots), copy.copy_root)
+            deadline = asyncio.get_running_loop().time() + request.seconds
+            args: tuple[str, ...] | None = request.nodeids
+            for number in range(MOST_PROCESSES + 1):
+                if number == MOST_PROCESSES:
+                    log.problem = f"given up after {number} tests that hang or end their process"
+                    break
+                message = _message(self._project, request, copy, log.paths, args or (), number)
+                message |= {"plugins": plugins, "env": extra}
+                log.next_process()
+                stop, stderr = await self._process(request, message, log, deadline)
+                args = _what_next(request, log, stop, stderr)
+                if args is None:
+                    break
+            return log.report(time.monotonic() - began, stderr)
+
+    async def inspect(self) -> ProbeFacts:
+        """What the probe says about the interpreter, for doctor; starts the zygote if need be.
+
+        Raises:
+            EnvironmentProblem: the interpreter cannot be started.
+            OracleFailed: the probe does not start in it.
+        """
+        return (await self._open_host()).facts
+
+    async def close(self) -> None:
+        """End every process of this oracle; safe to call twice."""
+        self._closed = True
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        async with self._starting:
+            channels = [*self._cold, *((self._host,) if self._host is not None else ())]
+            self._host = None
+        await uninterrupted(asyncio.gather(*(channel.close() for channel in channels)))
+
+    # ------------------------------------------------------------------ one process of a run
+
+    async def _process(
+        self, request: RunRequest, message: dict[str, Any], log: RunLog, deadline: float
+    ) -> tuple[Stop, str]:
+        """Run one process; a zygote that dies under it is replaced once."""
+        limits = Limits(request.import_seconds, request.seconds_per_test, deadline, request.seconds)
+        for last in (False, True):
+            channel = await self._open(request.rung)
+            try:
+                if channel.cold:
+                    run = Run(channel, COLD_RUN)
+                else:
+                    self._numbers += 1
+                    run = Run(channel, self._numbers)
+                confine = "landlock" if channel.facts.landlock else "none"
+                channel.send({"op": "run", "id": run.number, "confine": confine, **message})
+                stop = await drive(run, log, limits)
+            except ProbeEnded:
+                await uninterrupted(channel.close())
+                if last or channel.cold:
+                    raise
+                log.next_process()
+            else:
+                if not channel.cold and not channel.ended:
+                    self._precompile(channel, request, log)
+                return stop, channel.process.stderr_tail()
+            finally:
+                self._cold.discard(channel)
+                self._sweep_soon()
+        raise AssertionError  # the second round returns or raises
+
+    async def _open(self, rung: Rung) -> Channel:
+        if rung is Rung.WARM:
+            host = await self._open_host()
+            if host.facts.fork:
+                return host
+        self._refuse_when_closed()
+        channel = await open_channel(self._interpreter.executable, self._environment, cold=True, nice=NICE)
+        self._cold.add(channel)
+        return channel
+
+    async def _open_host(self) -> Channel:
+        async with self._starting:
+            self._refuse_when_closed()
+            if self._host is not None and self._host.ended and self._host.facts.fork:
+                await uninterrupted(self._host.close())
+                self._host = None
+            if self._host is None:
+                self._precompiled.clear()
+                self._host = await open_channel(
+                    self._interpreter.executable, self._environment, cold=False, nice=NICE
+                )
+                if not self._host.facts.fork:  # it has said what it can, and serves nothing
+                    self._host.send({"op": "stop"})
+            return self._host
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise OracleFailed("this oracle was closed")
+
+    # ------------------------------------------------------------------ around a run
+
+    async def _plugins(self) -> list[str]:
+        """The folders of our own pytest, when the user's interpreter has none and its tests need none."""
+        pytest = self._interpreter.pytest_version
+        if pytest is not None:
+            if int(pytest.split(".", 1)[0]) < OLDEST_PYTEST:
+                raise EnvironmentProblem(
+                    f"pytest {pytest} in {self._interpreter.executable} is too old.",
+                    f"Install pytest {OLDEST_PYTEST} or newer there.",
+                )
+            return []
+        if self._project.kind == "pytest":
+            raise EnvironmentProblem(
+                f"pytest is not installed in {self._interpreter.executable}.",
+                f"Install it: {self._interpreter.executable} -m pip install pytest. "
+                "Or choose another interpreter with the setting regreen.interpreter.",
+            )
+        django = self._project.kind == "django"
+        folders = await run_blocking(lend.lend_pytest, self._interpreter.version, django=django)
+        return [str(folder) for folder in folders]
+
+    async def _extra_environment(self) -> dict[str, str]:
+        if not self._settings.env_file:
+            return {}
+        return await run_blocking(envfile.read, self._project.root / self._settings.env_file)
+
+    def _precompile(self, channel: Channel, request: RunRequest, log: RunLog) -> None:
+        """Let the zygote hold the code of what the run loaded, so that the next one compiles nothing."""
+        fresh = []
+        for path in sorted(log.loaded):
+            user = log.paths.user(path)
+            entry = request.snapshot.files.get(user)
+            if entry is not None and user not in request.overlay:
+                key = (path, entry.digest)
+                if key not in self._precompiled:
+                    self._precompiled.add(key)
+                    fresh.append(path)
+        if fresh:
+            channel.send({"op": "precompile", "files": fresh})
+
+    def _sweep_soon(self) -> None:
+        """End daemons that tests left in the zygote's tree, once nothing has run for a while."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        if self._host is not None and self._host.facts.fork and not self._closed:
+            self._sweeper = asyncio.create_task(self._sweep(self._host))
+
+    async def _sweep(self, host: Channel) -> None:
+        await asyncio.sleep(SWEEP_SECONDS)
+        if not host.busy and not host.ended:
+            await host.process.kill_strays()
+
+
+def _message(
+    project: Project, request: RunRequest, copy: WorkingCopy, paths: Paths, args: tuple[str, ...], number: int
+) -> dict[str, Any]:
+    """The `run` message of docs/internals/wire.md, without what only the channel knows."""
+    temp = copy.copy_temp / str(number)
+    temp.mkdir(exist_ok=True)
+    return {
+        "cwd": str(copy.copy_root),
+        "rootdir": str(copy.copy_root),
+        "roots": [[str(user), str(folder)] for user, folder in copy.roots],
+        "args": list(args),
+        "temp": str(temp),
+        "writable": [*(str(folder) for _, folder in copy.roots), str(copy.copy_temp)],
+        "overlaid": [str(paths.copy(path)) for path in request.overlay],
+        "spectrum": request.spectrum,
+        "collect_only": request.collect_only,
+        "details": request.details,
+        "stop_first": request.stop_at_first_failure,
+        "canaries": [
+            {"path": str(paths.copy(point.path)), "line": point.line + 1} for point in request.canaries
+        ],
+        "kind": project.kind,
+        "bytecode": not request.overlay and not request.canaries,
+    }
+
+
+def _what_next(request: RunRequest, log: RunLog, stop: Stop, stderr: str) -> tuple[str, ...] | None:
+    """The arguments of the process that goes on with the run; None when the run is over.
+
+    A process that ended in a test or between two tests is noted in the log.
+    """
+    if stop is Stop.LIMIT or log.finished or log.uncompilable:
+        return None
+    if stop is Stop.ENDED:
+        how = log.how_it_ended()
+        if log.current:
+            log.lost_test(TestStatus.CRASHED, f"the process ended inside this test ({how})", 0.0)
+        elif log.collecting:
+            said = stderr.strip().rsplit("\n", 1)[-1]
+            log.problem = f"the process ended during import or collection ({how}){said and ': ' + said}"
+            return None
+        else:
+            log.problem = f"the process ended outside of a test ({how})"
+            return None
+    if request.stop_at_first_failure or log.collected is None:
+        return None
+    return what_is_left(request.nodeids, log)

@@ -1,0 +1,38 @@
+"""Which environment do the tests' processes get?
+
+The user's, as their shell gives it with the project's environment activated, without what belongs to the
+interpreter that Regreen runs in or to a test run that started us.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+OURS = ("PYTHONHOME", "PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__", "PYTEST_CURRENT_TEST", "PYTEST_VERSION")
+"""Variables that would make another interpreter look for our library, or pytest take itself for a part of ours."""
+
+
+def for_interpreter(environment: Mapping[str, str], executable: Path) -> dict[str, str]:
+    """The environment for a process of `executable`.
+
+    Its folder comes first on PATH, so that programs of the environment are found by tests that start them;
+    VIRTUAL_ENV names its environment, or is absent.
+    """
+    result = {
+        name: value
+        for name, value in environment.items()
+        if name not in OURS and not name.startswith("PYTEST_XDIST_")
+    }
+    folder = executable.parent
+    unwanted = {str(folder)}
+    if sys.prefix != sys.base_prefix:  # we run in an environment of our own, which is not the project's
+        unwanted.add(str(Path(sys.prefix) / ("Scripts" if os.name == "nt" else "bin")))
+    others = [part for part in result.get("PATH", "").split(os.pathsep) if part and part not in unwanted]
+    result["PATH"] = os.pathsep.join([str(folder), *others])
+    result.pop("VIRTUAL_ENV", None)
+    if (folder.parent / "pyvenv.cfg").is_file():
+        result["VIRTUAL_ENV"] = str(folder.parent)
+    return result
