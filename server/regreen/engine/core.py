@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ class Engine:
         self,
         path: Path,
         *,
-        sources: Sequence[Mapping[str, Any]] = (),
+        sources: Awaitable[Sequence[Mapping[str, Any]]] | None = None,
         trusted: bool | None = None,
         watch: bool = False,
     ) -> None:
@@ -76,17 +76,25 @@ class Engine:
 
         Args:
             path: the folder.
-            sources: settings from the client, oldest first.
+            sources: settings from the client, oldest first, when it has answered.
             trusted: what the client says about trust; None leaves it to the user's own list.
             watch: notice changed files here, because the client does not.
         """
-        folder = Folder(path, tuple(sources), trusted)
+        folder = Folder(path, trusted=trusted)
         self.registry.folders[path] = folder
-        self._spawn(self._discover(folder, watch=watch))
+        self._spawn(self._discover(folder, sources, watch=watch))
 
-    async def _discover(self, folder: Folder, *, watch: bool) -> None:
-        for state in await self.registry.discover(folder):
-            self.refresh(state)
+    async def _discover(
+        self, folder: Folder, sources: Awaitable[Sequence[Mapping[str, Any]]] | None, *, watch: bool
+    ) -> None:
+        try:
+            if sources is not None:
+                folder = replace(folder, sources=tuple(await sources))
+                self.registry.folders[folder.path] = folder
+            for state in await self.registry.discover(folder):
+                self.refresh(state)
+        finally:
+            folder.ready.set()
         if (
             watch
             and self._world.watch is not None
@@ -100,6 +108,10 @@ class Engine:
                     loop.call_soon_threadsafe(self.changed_on_disk, path)
 
             self._watches[folder.path] = await run_blocking(self._world.watch, folder.path, seen)
+
+    async def ready(self) -> None:
+        """Wait until the projects of every open folder are known."""
+        await asyncio.gather(*(folder.ready.wait() for folder in self.registry.folders.values()))
 
     def close_folder(self, path: Path) -> None:
         """Close a workspace folder: what runs there ends, what is shown of it goes."""

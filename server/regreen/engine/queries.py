@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regreen import edits
+from regreen.engine.choose import is_test_file
 from regreen.engine.documents import Documents
 from regreen.engine.registry import Registry
 from regreen.engine.state import Offer, ProjectState, short_name
-from regreen.engine.views import Lens, Mark, View, describe, fix_title
+from regreen.engine.views import Lens, Mark, View, describe, fix_title, relative
 from regreen.engine.world import Status
 from regreen.errors import StaleFix
 from regreen.platform.background import run_blocking
@@ -132,10 +133,11 @@ class Queries:
         holding = self._registry.state_of(path)
         return below or ([holding] if holding is not None else [])
 
-    def red_tests_of(self, path: Path, state: ProjectState) -> Sequence[str]:
-        """The red tests that a file defines, or whose suspects or fixes are in it."""
+    def tests_of_file(self, path: Path, state: ProjectState, *, run: bool) -> Sequence[str]:
+        """Which tests a command on a file means: to run them, the file; to heal, its red tests, or the file."""
         view = self._views.get(state.root)
-        return list(dict.fromkeys(spot.nodeid for spot in view.spots.get(path, ()))) if view else []
+        red = dict.fromkeys(spot.nodeid for spot in view.spots.get(path, ())) if view and not run else {}
+        return list(red) or ([relative(path, state.root)] if is_test_file(path) else [])
 
     def explain(self, nodeid: str) -> str:
         """All that is known about a red test, as Markdown; empty when nothing is."""

@@ -47,6 +47,8 @@ class Registry:
         folder = self.folder_of(path)
         if folder is None:
             return self.state_of(path)
+        await folder.ready.wait()
+        folder = self.folders.get(folder.path, folder)
         project = await run_blocking(self._world.project_of, path, folder.path)
         return await self._add(project, folder) if project is not None else self.state_of(path)
 

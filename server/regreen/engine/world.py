@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -132,8 +133,16 @@ class Face(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One open workspace folder, with what the client said about it."""
+    """One open workspace folder, with what the client said about it.
+
+    Args:
+        path: absolute.
+        sources: settings by the client, oldest first.
+        trusted: whether the client says that the user trusts it; None leaves it to the user's own list.
+        ready: set once the settings are known and the projects were looked for; no event is judged before.
+    """
 
     path: Path
-    sources: tuple[Mapping[str, Any], ...] = field(default=())
+    sources: tuple[Mapping[str, Any], ...] = ()
     trusted: bool | None = None
+    ready: asyncio.Event = field(default_factory=asyncio.Event, compare=False)
