@@ -117,7 +117,7 @@ def _unusable(bug: Bug, healed: Heal) -> str:
     if healed.status not in (0, 1):
         return f"the command ended with {healed.status}; its last words: {healed.tail}"
     if missing := set(bug.caught) - set(healed.outcomes):
-        return f"no result for {', '.join(sorted(missing))}"
+        return f"no result for {', '.join(sorted(missing))}; the last words: {healed.tail}"
     if broken := [nodeid for nodeid, outcome in healed.outcomes.items() if outcome == "INTERNAL_ERROR"]:
         return f"internal error: {healed.reasons[broken[0]]}"
     return ""
