@@ -166,7 +166,7 @@ async def check(
         EnvironmentProblem: it does not start, is no Python, or is too old; `what` is a clause for a table.
     """
     try:
-        key = (executable, os.stat(executable).st_mtime_ns)  # noqa: PTH116, ASYNC240 — one quick look
+        key = (executable, os.stat(executable).st_mtime_ns)  # noqa: PTH116 — one quick look
     except OSError as error:
         raise EnvironmentProblem(f"cannot be read: {error.strerror}") from error
     if key in _checked:

@@ -107,6 +107,7 @@ class RunLog:
 
     def _canary(self, record: Record) -> None:
         need(record, "path", str)
+        need(record, "line", int)
         self.canary_arrived = True
 
     def _finished(self, record: Record) -> None:

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from regreen.oracle.environment import for_interpreter
+
+
+def make_venv(folder: Path) -> Path:
+    (folder / "bin").mkdir(parents=True)
+    (folder / "pyvenv.cfg").touch()
+    return folder / "bin" / "python"
+
+
+def test_the_projects_environment_is_active(tmp_path: Path) -> None:
+    python = make_venv(tmp_path / ".venv")
+    env = for_interpreter({"PATH": os.pathsep.join(["/usr/bin", "/bin"]), "LANG": "C"}, python)
+    assert env["PATH"].split(os.pathsep) == [str(python.parent), "/usr/bin", "/bin"]
+    assert env["VIRTUAL_ENV"] == str(tmp_path / ".venv")
+    assert env["LANG"] == "C"
+
+
+def test_another_active_environment_is_not(tmp_path: Path) -> None:
+    env = for_interpreter({"VIRTUAL_ENV": "/other"}, tmp_path / "bin" / "python3")
+    assert "VIRTUAL_ENV" not in env
+    assert env["PATH"] == str(tmp_path / "bin")
+
+
+def test_what_belongs_to_our_interpreter_or_test_run_is_taken_out(tmp_path: Path) -> None:
+    ours = ("PYTHONHOME", "__PYVENV_LAUNCHER__", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER")
+    users = ("PYTHONPATH", "PYTEST_ADDOPTS", "PYTHONWARNINGS", "REGREEN_NO_FORK")
+    env = for_interpreter(dict.fromkeys(ours + users, "x"), tmp_path / "python")
+    assert set(env) == {*users, "PATH"}
+
+
+def test_our_own_environment_leaves_path_but_a_system_folder_never_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = os.pathsep.join(["/ours/bin", "/usr/bin"])
+    monkeypatch.setattr(sys, "prefix", "/ours")
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
+    python = tmp_path / "python"
+    assert for_interpreter({"PATH": path}, python)["PATH"].split(os.pathsep) == [str(tmp_path), "/usr/bin"]
+    monkeypatch.setattr(sys, "base_prefix", "/ours")  # Regreen runs in the system's Python
+    assert for_interpreter({"PATH": path}, python)["PATH"].split(os.pathsep)[1:] == ["/ours/bin", "/usr/bin"]
