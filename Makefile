@@ -51,7 +51,7 @@ $(NEOVIM)/installed: .venv/made
 # ------------------------------------------------------------------ what people call
 
 demo: .venv/installed ## heal examples/cart: three red tests, three verified fixes, no file changed
-	@$(BIN)/regreen heal examples/cart --interpreter $(PY)
+	@$(BIN)/regreen heal examples/cart
 
 record: .venv/installed ## put the demo's real output into README.md
 	@$(PY) scripts/record.py

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
 
 from regreen.terminal.evidence import sentence
 from regreen.values import CandidateVerdict, Evidence, Failure, HealResult, Progress, VerifiedFix
@@ -26,9 +27,13 @@ class NdjsonReporter:
         root: the project that paths are relative to.
     """
 
-    def __init__(self, stream: TextIO, root: Path) -> None:
+    def __init__(self, stream: IO[str], root: Path) -> None:
         self._stream = stream
         self._root = root
+
+    def showing(self) -> AbstractContextManager[object]:
+        """Lines need no screen."""
+        return nullcontext()
 
     def progress(self, progress: Progress) -> None:
         """Stages are for people; a program sees what they lead to."""
@@ -46,7 +51,7 @@ class NdjsonReporter:
         write(self._stream, "result", result_fields(result, self._root))
 
 
-def write(stream: TextIO, event: str, fields: Mapping[str, Any]) -> None:
+def write(stream: IO[str], event: str, fields: Mapping[str, Any]) -> None:
     """Write one event."""
     stream.write(json.dumps({"v": VERSION, "event": event, **fields}, ensure_ascii=False) + "\n")
     stream.flush()

@@ -1,0 +1,62 @@
+"""Which real parts does everything stand on?
+
+The one place that knows the concrete classes behind the ports. `cli` calls it; nothing else does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from regreen import lsp
+from regreen.engine import World
+from regreen.history import Store
+from regreen.oracle import interpreters
+from regreen.oracle.client import ProbeOracle
+from regreen.pipeline import Tools
+from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.clock import SystemClock
+from regreen.platform.dirs import state_dir
+from regreen.settings import Settings
+from regreen.values import Project
+from regreen.workspace.git import GitCommand
+from regreen.workspace.mirror import ProjectMirror
+from regreen.workspace.projects import discover, locate
+from regreen.workspace.trust import TrustStore
+
+
+async def open_tools(project: Project, settings: Settings) -> Tools:
+    """Find the project's interpreter, start its probe, and prepare its mirror.
+
+    The caller closes `oracle`, then `mirror`.
+
+    Raises:
+        EnvironmentProblem: there is no interpreter that can run the tests.
+        OracleFailed: the probe does not start in it.
+    """
+    interpreter = await interpreters.find(project, settings)
+    mirror = ProjectMirror(
+        project,
+        max_file_bytes=settings.max_file_megabytes * 1e6,
+        max_bytes=settings.max_gigabytes * 1e9,
+    )
+    oracle = ProbeOracle(project, interpreter, mirror, settings)
+    try:
+        facts = await oracle.inspect()
+        # Siblings that are installed in editable mode must be the copy's, too.
+        await run_blocking(mirror.add_roots, facts.roots)
+    except BaseException:
+        await uninterrupted(oracle.close())
+        raise
+    return Tools(
+        oracle, mirror, GitCommand(), Store(state_dir() / "history.sqlite3"), SystemClock(), interpreter
+    )
+
+
+def make_world() -> World:
+    """The real parts for the engine of one language server."""
+    return World(open_tools, discover, locate, TrustStore(), SystemClock())
+
+
+def serve(*, tcp: tuple[str, int] | None, log_file: Path | None) -> int:
+    """Serve one LSP client until it leaves; the exit code."""
+    return lsp.serve(make_world, lsp.Options(tcp, log_file))

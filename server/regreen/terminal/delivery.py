@@ -1,0 +1,63 @@
+"""How do fixes leave the command line: as a patch, or as changed files that can be changed back?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regreen.errors import EnvironmentProblem
+from regreen.platform.dirs import state_dir
+from regreen.platform.files import write_atomic
+from regreen.terminal.patches import FileChange, git_patch
+from regreen.terminal.targets import workspace_of
+from regreen.terminal.writing import keep_undo, undo_command, write_changes
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What was written: the patch's path, the changed files, and the command that changes them back."""
+
+    patch: str = ""
+    written: tuple[str, ...] = ()
+    undo: str = ""
+
+
+def patched(files: Sequence[FileChange], path: Path, so_far: Delivery) -> Delivery:
+    """Write a patch for `git apply`, from the git work tree's top; an empty file when there are no fixes.
+
+    Raises:
+        EnvironmentProblem: it cannot be written.
+    """
+    data = git_patch(files, common_top(files)) if files else b""
+    try:
+        write_atomic(path, data)
+    except OSError as error:
+        raise EnvironmentProblem(f"{path} cannot be written: {error.strerror}.") from error
+    return replace(so_far, patch=str(path))
+
+
+def applied(files: Sequence[FileChange], so_far: Delivery) -> Delivery:
+    """Change the files, after a patch that takes it back is safe in the state folder.
+
+    Raises:
+        StaleFix: a file changed since the fix was verified; nothing is written.
+        EnvironmentProblem: a file cannot be written; nothing is changed.
+    """
+    top = common_top(files)
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.patch"
+    kept = keep_undo(git_patch(files, top), state_dir("undo"), name)
+    write_changes(files)
+    undo = undo_command(kept, top, git=shutil.which("git") is not None)
+    return replace(so_far, written=tuple(str(file.path) for file in files), undo=undo)
+
+
+def common_top(files: Sequence[FileChange]) -> Path:
+    """The folder that a patch's paths are relative to: the git work tree (else the project), if it holds them all."""
+    top = workspace_of(files[0].path)
+    if all(file.path.is_relative_to(top) for file in files):
+        return top
+    return Path(os.path.commonpath([file.path.parent for file in files]))

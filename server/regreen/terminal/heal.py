@@ -1,0 +1,265 @@
+"""What does `regreen heal` do, from its arguments to its exit status?"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from regreen.errors import EnvironmentProblem, RegreenError, StaleFix, UsageError, UserError
+from regreen.pipeline import Baseline, Tools, baseline, heal_all
+from regreen.platform.background import run_blocking
+from regreen.ports import History
+from regreen.settings import Settings
+from regreen.terminal import ndjson
+from regreen.terminal.blocks import summary_line
+from regreen.terminal.configured import settings_for
+from regreen.terminal.console import outputs
+from regreen.terminal.delivery import Delivery, applied, patched
+from regreen.terminal.patches import FileChange, best_fixes, changes
+from regreen.terminal.progress import ShownReporter, for_people
+from regreen.terminal.targets import Target, from_junit, from_last_failed, resolve
+from regreen.terminal.together import verified_together
+from regreen.values import HealResult, Outcome, Project, RunReport, VerifiedFix
+
+PYTEST_FOUND_NOTHING = 5
+"""pytest's exit status when it collected no tests."""
+
+OpenTools = Callable[[Project, Settings], Awaitable[Tools]]
+
+
+@dataclass(frozen=True, slots=True)
+class HealOptions:
+    """The command line, parsed.
+
+    Args:
+        arguments: folders, files and node ids.
+        cwd: what relative ones are relative to.
+        patch: where a patch goes; None for none.
+        junit: a report that names the red tests; None to find them by running.
+        interpreter: the Python that runs the tests; empty to look for it.
+        max_seconds: the limit of each heal; None for the setting's.
+    """
+
+    arguments: tuple[str, ...]
+    cwd: Path
+    apply: bool = False
+    check: bool = False
+    json: bool = False
+    patch: Path | None = None
+    last_failed: bool = False
+    junit: Path | None = None
+    interpreter: str = ""
+    max_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Healed:
+    """What became of one project.
+
+    Args:
+        tests: how many tests ran unpatched.
+        fixes: those that hold together, to be applied.
+        left_out: verified fixes that do not fit to the others.
+        files: what the fixes make of the files.
+        history: hears which fixes were accepted.
+    """
+
+    project: Project
+    tests: int = 0
+    results: tuple[HealResult, ...] = ()
+    fixes: tuple[VerifiedFix, ...] = ()
+    left_out: tuple[VerifiedFix, ...] = ()
+    files: tuple[FileChange, ...] = ()
+    history: History | None = None
+
+
+async def heal_command(options: HealOptions, open_tools: OpenTools) -> int:
+    """Heal every red test that the arguments name, and deliver the fixes as asked.
+
+    Returns:
+        0 when nothing is red or every red test has a verified fix, 1 when some have none (with `check`:
+        when anything is red), 2 when a project could not be run.
+
+    Raises:
+        UserError: the arguments or the environment make no sense.
+        asyncio.CancelledError: stopped; no process is left.
+    """
+    out, err = outputs(machine=options.json)
+    began = time.monotonic()
+    targets = await run_blocking(_targets, options)
+    healed: list[Healed] = []
+    problems = 0
+    delivery = Delivery()
+    try:
+        for target in targets:
+            one = await _or_problem(_heal_target(target, options, open_tools, out, err))
+            if isinstance(one, Healed):
+                healed.append(one)
+            elif len(targets) == 1:
+                raise one
+            else:
+                problems += 1
+                err.print(f"{target.project.root}: {one}")
+        delivery = await run_blocking(_deliver, options, healed)
+    except asyncio.CancelledError:
+        _summarise(options, out, healed, delivery, time.monotonic() - began, 130)
+        raise
+    status = 2 if problems else _status(options, healed)
+    _summarise(options, out, healed, delivery, time.monotonic() - began, status)
+    return status
+
+
+async def _or_problem(work: Awaitable[Healed]) -> Healed | RegreenError:
+    """One project that cannot be run must not keep the others from being healed."""
+    try:
+        return await work
+    except (UserError, StaleFix) as error:
+        return error
+
+
+def _targets(options: HealOptions) -> tuple[Target, ...]:
+    if options.patch is not None and not options.patch.parent.is_dir():
+        raise UsageError(f"There is no folder {options.patch.parent} for the patch.")
+    targets = resolve(options.arguments, options.cwd)
+    report = options.junit
+    if report is not None:
+        targets = tuple(from_junit(target, report) for target in targets)
+    elif options.last_failed:
+        targets = tuple(from_last_failed(target) for target in targets)
+    else:
+        return targets
+    return tuple(target for target in targets if target.nodeids)
+
+
+async def _heal_target(
+    target: Target, options: HealOptions, open_tools: OpenTools, out: Console, err: Console
+) -> Healed:
+    project = target.project
+    settings, complaints = await run_blocking(
+        settings_for, project, interpreter=options.interpreter, max_seconds=options.max_seconds
+    )
+    for sentence in complaints:
+        err.print(sentence)
+    reporter: ShownReporter = (
+        ndjson.NdjsonReporter(out.file, project.root) if options.json else for_people(out, err)
+    )
+    async with AsyncExitStack() as ending:
+        tools = await open_tools(project, settings)
+        ending.push_async_callback(tools.mirror.close)
+        ending.push_async_callback(tools.oracle.close)
+        with reporter.showing():
+            return await _heal_with(tools, settings, reporter, target, options)
+
+
+async def _heal_with(
+    tools: Tools,
+    settings: Settings,
+    reporter: ShownReporter,
+    target: Target,
+    options: HealOptions,
+) -> Healed:
+    base = await baseline(tools, settings, reporter, nodeids=target.nodeids)
+    _must_have_run(base.report, target.project)
+    results = await heal_all(base, tools, settings, reporter) if base.report.failures else ()
+    fixes = best_fixes(results)
+    if not (options.apply or options.patch):
+        return Healed(target.project, len(base.report.outcomes), results, fixes)
+    return await _with_files(base, tools, settings, reporter, results, fixes)
+
+
+async def _with_files(
+    base: Baseline,
+    tools: Tools,
+    settings: Settings,
+    reporter: ShownReporter,
+    results: tuple[HealResult, ...],
+    fixes: tuple[VerifiedFix, ...],
+) -> Healed:
+    project = base.snapshot.project
+    kept, left_out = await verified_together(fixes, base, tools, settings, reporter)
+    files = await run_blocking(changes, kept)
+    return Healed(project, len(base.report.outcomes), results, kept, left_out, files, tools.history)
+
+
+def _must_have_run(report: RunReport, project: Project) -> None:
+    """Refuse to call a suite green that never ran."""
+    if report.outcomes:
+        return
+    if report.problem:
+        raise EnvironmentProblem(
+            f"The tests of {project.root} could not be run: {report.problem}",
+            "`regreen doctor` shows how they are run.",
+        )
+    if report.exit_status in (0, PYTEST_FOUND_NOTHING):
+        raise EnvironmentProblem(
+            f"pytest found no tests in {project.root}.", "Give the folder of a project that has tests."
+        )
+    raise EnvironmentProblem(
+        f"pytest ended with status {report.exit_status} before any test of {project.root} ran:\n"
+        f"{report.stderr.strip()}",
+        "The same command without Regreen shows the same; `regreen doctor` prints the interpreter.",
+    )
+
+
+def _deliver(options: HealOptions, healed: Sequence[Healed]) -> Delivery:
+    files = [file for one in healed for file in one.files]
+    delivery = Delivery()
+    if options.patch is not None:
+        delivery = patched(files, options.patch, delivery)
+    if options.apply and files:
+        delivery = applied(files, delivery)
+        for one in healed:
+            if one.history is not None:
+                for fix in one.fixes:
+                    one.history.mark(one.project, fix.fix_id, undone=False)
+    return delivery
+
+
+def _status(options: HealOptions, healed: Sequence[Healed]) -> int:
+    results = [result for one in healed for result in one.results]
+    if options.check:
+        return 1 if results else 0
+    left_out = any(one.left_out for one in healed)
+    return 1 if left_out or any(result.outcome is not Outcome.VERIFIED for result in results) else 0
+
+
+def _summarise(
+    options: HealOptions,
+    out: Console,
+    healed: Sequence[Healed],
+    delivery: Delivery,
+    elapsed: float,
+    status: int,
+) -> None:
+    results = [result for one in healed for result in one.results]
+    tests = sum(one.tests for one in healed)
+    if options.json:
+        fields = ndjson.summary_fields(
+            results,
+            tests=tests,
+            applied=delivery.written,
+            undo=delivery.undo,
+            patch=delivery.patch,
+            elapsed=elapsed,
+            status=status,
+        )
+        ndjson.write(out.file, "summary", fields)
+        return
+    out.print(summary_line(results, tests, elapsed))
+    for fix in (fix for one in healed for fix in one.left_out):
+        out.print(
+            f"Left out: {fix.candidate.title} for {fix.failure.nodeid}; it does not go together with the others."
+        )
+    if delivery.patch:
+        out.print(f"The patch is in {delivery.patch}")
+    if delivery.written:
+        out.print(f"Changed: {', '.join(delivery.written)}")
+        out.print(f"Undo:    {delivery.undo}")
+    elif any(one.fixes for one in healed) and not options.check:
+        out.print("No file was changed. The same command with --apply applies the verified fixes.")
