@@ -68,7 +68,6 @@ class _Pass:
     right: set[str] = field(default_factory=set)  # files and links that are as they should be
     folders: set[str] = field(default_factory=set)  # folders that are there
     caches: list[str] = field(default_factory=list)  # __pycache__ folders of wanted folders
-    stale: set[str] = field(default_factory=set)  # sources that are not what the last lease had
 
 
 class Slot:
@@ -173,7 +172,6 @@ class Slot:
                         _remove_file(entry.path)
         for path in self._laid.keys() - check.right:
             del self._laid[path]
-            check.stale.add(path)
 
     def _compare_folder(
         self, check: _Pass, path: str, entry: os.DirEntry[str], status: os.stat_result, waiting: list[str]
@@ -238,7 +236,6 @@ class Slot:
         links = [path for path in layout.links if path not in check.right and path not in check.wanted]
         for path in links:
             self._link(path, layout)
-        check.stale.update(missing, links)
         return len(missing) + len(links)
 
     def _remember(self, path: str, full: Path, digest: str, mode: int) -> None:
@@ -283,7 +280,7 @@ class Slot:
         if parts is None or not stat.S_ISREG(status.st_mode):
             return False
         source = os.path.join(os.path.dirname(os.path.dirname(path)), f"{parts['module']}.py")
-        if source not in check.right or source in check.wanted or source in check.stale:
+        if source not in check.right or source in check.wanted:
             return False
         recorded = self._compiled.get(path)
         return self.last_unpatched if recorded is None else recorded == stamp(status)

@@ -127,6 +127,7 @@ async def test_bytes_and_modes_are_kept_whatever_they_are(
     (root / "run.sh").chmod(0o755)
     (root / "locked.cfg").write_bytes(b"")
     (root / "locked.cfg").chmod(0o440)
+    (root / "tests").chmod(0o750)
     os.utime(root / "crlf.py", ns=(10**18, 10**18 + 7))
     snapshot = await mirror.sync({})
     async with mirror.lease(snapshot, {}) as copy:
