@@ -116,6 +116,8 @@ MANY = """
 import sys
 from pathlib import Path
 from regreen.workspace.trust import TrustStore
+print(flush=True)
+sys.stdin.readline()
 for folder in sys.argv[2:]:
     TrustStore(Path(sys.argv[1])).trust(Path(folder))
 """
@@ -128,6 +130,15 @@ def test_processes_that_trust_at_once_lose_nothing(store: TrustStore, tmp_path: 
     commands = [
         [sys.executable, "-c", MANY, str(store.file), *map(str, folders[start::2])] for start in (0, 1)
     ]
-    workers = [subprocess.Popen(command) for command in commands]
-    assert [worker.wait() for worker in workers] == [0, 0]
+    pipe = subprocess.PIPE
+    workers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for command in commands]
+    for worker in workers:
+        assert worker.stdout
+        worker.stdout.readline()
+    for worker in workers:
+        assert worker.stdin
+        worker.stdin.write("\n")
+        worker.stdin.flush()
+    assert [worker.communicate()[0] for worker in workers] == ["", ""]
+    assert [worker.returncode for worker in workers] == [0, 0]
     assert all(store.is_trusted(folder) for folder in folders)
