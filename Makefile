@@ -73,7 +73,7 @@ check: .venv/developing ## ruff, mypy --strict, import-linter
 	@$(BIN)/lint-imports
 
 bench-server: .venv/developing ## start-up, reply times, idle load and memory, as ratios
-	@$(PY) -m regreen.bench $(ARGS)
+	@$(PY) -m tests.bench $(ARGS)
 
 clean: ## remove the environments and everything generated
 	@rm -rf .venv .e2e .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

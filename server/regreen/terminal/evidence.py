@@ -8,8 +8,8 @@ from regreen.values import Evidence
 def sentence(evidence: Evidence) -> str:
     """The evidence as people read it: "1 red → green, 37 still green, 3/3 runs, tests untouched, 1 line, 0.8 s".
 
-    What weakens the proof is said in the same sentence: other tests still red, affected tests that were not
-    run, runs without confinement, and the notes of the validation.
+    What weakens the proof is said in the same sentence: other tests still red, runs without confinement, and
+    the notes of the validation (affected tests that were not run, fewer repetitions).
     """
     parts = [
         f"{len(evidence.red_to_green)} red → green",
@@ -17,8 +17,6 @@ def sentence(evidence: Evidence) -> str:
     ]
     if evidence.still_red:
         parts.append(f"{len(evidence.still_red)} still red")
-    if not evidence.complete:
-        parts.append("not every affected test was run")
     parts += [
         f"{evidence.runs}/{evidence.runs_wanted} runs",
         "tests untouched",

@@ -31,7 +31,6 @@ def test_the_evidence_is_one_sentence() -> None:
     ("weakness", "words"),
     [
         ({"still_red": ("a", "b")}, "2 still red"),
-        ({"complete": False}, "not every affected test was run"),
         ({"isolation": "none"}, "runs not confined"),
         ({"runs": 1, "runs_wanted": 1, "notes": ("runs reduced to 1: the test takes 7.2 s",)}, "takes 7.2 s"),
     ],
