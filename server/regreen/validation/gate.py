@@ -129,7 +129,9 @@ _NAMES = frozenset(
 )
 _ALWAYS_EQUAL = frozenset({"__eq__", "__ne__", "__bool__", "__getattribute__", "__instancecheck__"})
 _WORD = re.compile(
-    r"\b(?:" + "|".join(sorted(_MODULES | _ATTRIBUTES | _NAMES | _ALWAYS_EQUAL)) + r"|open|return\s+(?:True|False))\b|except\s*:"
+    r"\b(?:"
+    + "|".join(sorted(_MODULES | _ATTRIBUTES | _NAMES | _ALWAYS_EQUAL))
+    + r"|open|return\s+(?:True|False))\b|except\s*:"
 )
 _TOP_LEVEL = re.compile(r"^[^\s#)\]}]", re.MULTILINE)
 _BRANCH = re.compile(r"\bif\b")

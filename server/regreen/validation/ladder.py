@@ -46,8 +46,20 @@ class Target:
 
     @property
     def nodeids(self) -> tuple[str, ...]:
-        """What to run, in order."""
+        """What to run, in order; for a conftest that cannot be imported, the tests of its folder."""
+        if self.is_conftest:
+            return (self.folder or ".",)
         return (*self.before, self.failure.nodeid)
+
+    @property
+    def is_conftest(self) -> bool:
+        """Whether the failure is a conftest's, which holds no tests of its own."""
+        return self.failure.is_collection and self.failure.nodeid.rpartition("/")[2] == "conftest.py"
+
+    @property
+    def folder(self) -> str:
+        """The folder of the failure's file, "" for the rootdir."""
+        return self.failure.nodeid.partition("::")[0].rpartition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +134,15 @@ def _judge_file(report: RunReport, target: Target) -> Step:
     }
     if nodeid in mine and mine[nodeid].status.is_red:
         return Step(Verdict.STILL_FAILING, _why(mine[nodeid].failure), report)
-    collected = [name for name in report.collected if name.startswith(nodeid + "::")]
+    inside = target.folder and target.folder + "/" if target.is_conftest else nodeid + "::"
+    collected = [name for name in report.collected if name.startswith(inside)]
     if not collected:
         return _without_outcome(report)
+    if target.is_conftest:  # what its tests say beyond being collected was never known
+        green = any(o.status is TestStatus.PASSED for o in report.outcomes.values())
+        return Step(
+            Verdict.PLAUSIBLE if green else Verdict.STILL_FAILING, "" if green else "nothing passes", report
+        )
     for name in collected:
         outcome = mine.get(name)
         if outcome is None or outcome.status.is_red:

@@ -111,3 +111,16 @@ class TestFileThatCannotBeCollected:
 
     def test_is_not_mended_by_skipping_everything(self) -> None:
         assert judge_target(report({RED: TestStatus.SKIPPED}), self.target).verdict is Verdict.TAMPERED
+
+
+class TestConftestThatCannotBeImported:
+    target = Target(failure("tests/conftest.py", "collect"))
+
+    def test_is_run_as_the_folder_of_its_tests(self) -> None:
+        assert self.target.nodeids == ("tests",)
+        assert Target(failure("conftest.py", "collect")).nodeids == (".",)
+
+    def test_is_green_when_something_below_it_passes(self) -> None:
+        run = report({RED: TestStatus.FAILED, GREEN: TestStatus.PASSED})
+        assert judge_target(run, self.target).verdict is Verdict.PLAUSIBLE
+        assert judge_target(report({RED: TestStatus.FAILED}), self.target).verdict is Verdict.STILL_FAILING
