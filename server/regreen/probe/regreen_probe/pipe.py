@@ -1,0 +1,73 @@
+"""How do records leave this process, whatever the project prints, forks or closes?"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+HIGH = 200
+"""Private descriptors start here, out of the way of tests that close or count the first ones."""
+
+
+class Pipe:
+    """The writing end. Only the process that made it (or adopted it) sends; forks of it are silent.
+
+    Args:
+        fd: where records go.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.owner = os.getpid()
+        self.run: int | None = None
+        self._waiting: list[bytes] = []
+        self._busy = False
+
+    def send(self, record: dict[str, object]) -> None:
+        """Send one record; a signal handler may call this in the middle of another send."""
+        if os.getpid() != self.owner:
+            return
+        if self.run is not None:
+            record = {"id": self.run, **record}
+        text = json.dumps(record, ensure_ascii=True)
+        self._waiting.append(text.encode("ascii") + b"\n")
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            while self._waiting:
+                data = memoryview(self._waiting[0])
+                while data:
+                    data = data[os.write(self.fd, data) :]
+                del self._waiting[0]
+        finally:
+            self._busy = False
+
+
+def private_pipes() -> tuple[int, Pipe]:
+    """Move the protocol from descriptors 0 and 1 to private ones; 0 becomes the null device, 1 a copy of 2."""
+    reader, writer = private(0), private(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    if null != 0:
+        os.close(null)
+    os.dup2(2, 1)
+    if sys.platform == "win32":
+        import msvcrt
+
+        for fd in (reader, writer):
+            msvcrt.setmode(fd, os.O_BINARY)
+    return reader, Pipe(writer)
+
+
+def private(fd: int) -> int:
+    """A copy of a descriptor that programs started from here do not inherit, with a high number where possible."""
+    try:
+        import fcntl
+    except ImportError:
+        return os.dup(fd)
+    try:
+        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, HIGH)
+    except OSError:  # fewer descriptors are allowed than that
+        return os.dup(fd)

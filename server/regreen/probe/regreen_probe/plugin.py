@@ -1,0 +1,240 @@
+"""What does pytest tell, and how does it become records?"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import pytest
+
+from regreen_probe.failures import Describer
+from regreen_probe.reprs import clip
+
+OUTPUT = 4000
+_HAS_START = "start" in inspect.signature(pytest.TestReport.__init__).parameters  # since pytest 7.1
+
+
+class Current:
+    """The test that is running."""
+
+    def __init__(self, nodeid: str) -> None:
+        self.nodeid = nodeid
+        self.phases: dict[str, str] = {}
+        self.outcomes: list[str] = []
+        self.failure: dict[str, object] | None = None
+        self.raised: dict[str, dict[str, object]] = {}
+        self.seconds = 0.0
+        self.wasxfail = False
+
+
+class Reporter:
+    """The pytest plug-in of one run.
+
+    Args:
+        send: takes records.
+        describer: explains exceptions.
+        lines: what the current test has executed, {path: [lines]}; None when that is not asked for.
+        reset: forgets what was executed.
+        tune: adapts the configuration before anything acts on it.
+        collect_only: stop after collection.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[dict[str, object]], None],
+        describer: Describer,
+        lines: Callable[[], dict[str, list[int]]] | None,
+        reset: Callable[[], None],
+    ) -> None:
+        self.send = send
+        self.describer = describer
+        self.lines = lines
+        self.reset = reset
+        self.deselected = 0
+        self.current: Current | None = None
+
+    # ----------------------------------------------------------------- collection
+
+    def pytest_deselected(self, items):
+        self.deselected += len(items)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session):
+        places = {}
+        for item in session.items:
+            places[item.nodeid] = list(place(item))
+        self.send(
+            {
+                "ev": "collected",
+                "ids": [item.nodeid for item in session.items],
+                "places": places,
+                "deselected": self.deselected,
+            }
+        )
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_make_collect_report(self, collector):
+        result = yield
+        report = result.get_result()
+        if report.failed:
+            call = getattr(report, "call", None)
+            error = call.excinfo.value if call is not None and call.excinfo is not None else None
+            self.collect_error(report.nodeid, error, str(report.longrepr))
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_load_initial_conftests(self, early_config):
+        result = yield
+        error = result.excinfo[1] if result.excinfo else None
+        if type(error).__name__ == "ConftestImportFailure":
+            path = str(error.path)
+            root = str(early_config.rootpath)
+            nodeid = path[len(root) + 1 :] if path.startswith(root) else path
+            self.collect_error(nodeid.replace("\\", "/"), error, "")
+
+    def collect_error(self, nodeid: str, error: BaseException | None, text: str) -> None:
+        """A file (or folder) that cannot be collected."""
+        if error is not None:
+            failure = self.describer.describe(error, "collect")
+        else:
+            failure = without_exception("collect", text)
+        self.send({"ev": "collect_error", "nodeid": nodeid, "failure": failure})
+
+    # ----------------------------------------------------------------- tests
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        current = self.current = Current(item.nodeid)
+        self.describer.compared.forget()
+        self.send({"ev": "begin", "nodeid": item.nodeid})
+        self.reset()
+        result = yield
+        lines = self.lines() if self.lines is not None else None
+        if result.excinfo is not None and current.failure is None:
+            current.outcomes.append("error")
+            current.failure = self.describer.describe(result.excinfo[1], "call")
+        self.current = None
+        self.send_test(item, current, lines)
+
+    def send_test(self, item, current: Current, lines: dict[str, list[int]] | None) -> None:
+        outcome = overall(current)
+        failure = current.failure
+        if outcome not in ("failed", "error"):
+            failure = None
+        elif failure is None:
+            failure = without_exception("call", "")
+        if failure is not None:
+            failure["output"] = output(item)
+        path, line = place(item)
+        record: dict[str, object] = {
+            "ev": "test",
+            "nodeid": item.nodeid,
+            "outcome": outcome,
+            "phases": current.phases,
+            "seconds": round(current.seconds, 6),
+            "path": path,
+            "line": line,
+            "markers": sorted({mark.name for mark in item.iter_markers()}),
+            "failure": failure,
+        }
+        if lines is not None:
+            record["lines"] = lines
+        self.send(record)
+
+    def pytest_runtest_makereport(self, item, call):
+        """Notes the exception; and for plain failures makes a report without rendering a traceback.
+
+        Not tryfirst: unittest's own implementation, which is, first fills in the exception of its tests.
+        """
+        if call.excinfo is None:
+            return None
+        error = call.excinfo.value
+        if isinstance(error, (pytest.skip.Exception, pytest.xfail.Exception)):
+            return None
+        failure = self.describer.describe(error, call.when)
+        if self.current is not None:
+            self.current.raised.setdefault(call.when, failure)
+        if not isinstance(item, pytest.Function) or not isinstance(error, (Exception, pytest.fail.Exception)):
+            return None
+        times = {"start": call.start, "stop": call.stop} if _HAS_START else {}
+        return pytest.TestReport(
+            item.nodeid,
+            item.location,
+            {name: 1 for name in item.keywords},
+            "failed",
+            clip("{}: {}".format(failure["exception"], failure["message"]), 300),
+            call.when,
+            [(f"Captured {key} {when}", content) for when, key, content in item._report_sections],
+            call.duration,
+            user_properties=item.user_properties,
+            **times,
+        )
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report):
+        current = self.current
+        if current is None or report.nodeid != current.nodeid:
+            return
+        if report.outcome == "rerun":  # pytest-rerunfailures: what counts is the last time
+            self.current = Current(current.nodeid)
+            current.__dict__.update(self.current.__dict__)
+            self.current = current
+            return
+        subtest = hasattr(report, "context")
+        if not subtest or report.failed:
+            current.phases[report.when] = worse(current.phases.get(report.when), report.outcome)
+        if not subtest:
+            current.seconds += report.duration
+        if hasattr(report, "wasxfail"):
+            current.outcomes.append("xfailed" if report.skipped else "xpassed")
+        elif report.failed:
+            current.outcomes.append("failed" if report.when == "call" else "error")
+            if current.failure is None:
+                raised = current.raised.get(report.when)
+                current.failure = raised or without_exception(report.when, str(report.longrepr))
+        elif report.skipped and not subtest:
+            current.outcomes.append("skipped")
+
+    def pytest_assertrepr_compare(self, op, left, right):
+        if self.describer.details:
+            self.describer.compared.note(op, left, right)
+
+
+def overall(current: Current) -> str:
+    """The outcome of a test from those of its phases."""
+    for outcome in ("failed", "error", "xfailed", "xpassed", "skipped"):
+        if outcome in current.outcomes:
+            return outcome
+    return "passed"
+
+
+def worse(before: str | None, now: str) -> str:
+    """Of two outcomes of one phase (subtests have many) the one to tell."""
+    return "failed" if "failed" in (before, now) else now
+
+
+def without_exception(phase: str, text: str) -> dict[str, object]:
+    """The `failure` of what fails without raising, like a strict xfail that passes."""
+    return {
+        "phase": phase,
+        "exception": "Failed",
+        "message": clip(text, 2000),
+        "frames": [],
+        "comparison": None,
+        "hints": {},
+        "output": "",
+    }
+
+
+def place(item) -> tuple[str, int]:
+    """Where a test is defined: path and 1-based line."""
+    try:
+        path, line, _ = item.reportinfo()
+    except Exception:  # a custom item's own code
+        return str(item.path), 1
+    return str(path), (line or 0) + 1
+
+
+def output(item) -> str:
+    """The last of what the test printed and logged."""
+    text = "".join(content for _, _, content in item._report_sections)
+    return text[-OUTPUT:]

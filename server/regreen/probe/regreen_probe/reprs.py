@@ -1,0 +1,70 @@
+"""How are live objects shown, without trusting their __repr__ and without giving secrets away?"""
+
+from __future__ import annotations
+
+import re
+import reprlib
+import types
+
+REPR = 400
+MESSAGE = 2000
+HIDDEN = "<hidden>"
+SECRET = re.compile(r"key|token|secret|passw", re.IGNORECASE)
+
+_short = reprlib.Repr()
+_short.maxlevel = 5
+_short.maxtuple = _short.maxlist = _short.maxarray = _short.maxdict = 40
+_short.maxset = _short.maxfrozenset = _short.maxdeque = 40
+_short.maxstring = _short.maxlong = _short.maxother = REPR
+
+
+def clip(text: str, size: int) -> str:
+    """At most `size` characters, the end cut off."""
+    return text if len(text) <= size else text[: size - 1] + "…"
+
+
+def show(value: object) -> str:
+    """A repr of at most REPR characters; of exact built-in containers only the first parts are asked."""
+    try:
+        if type(value) in _PLAIN:
+            return clip(_short.repr(value), REPR)
+        return clip(repr(value), REPR)
+    except Exception:
+        return unprintable(value)
+
+
+def unprintable(value: object) -> str:
+    """What stands for a value whose repr fails."""
+    return f"<unprintable {type(value).__name__}>"
+
+
+_PLAIN = (list, tuple, dict, set, frozenset, str, bytes, int)
+
+
+def type_name(kind: type) -> str:
+    """The qualified name of a type; built-in ones without their module."""
+    try:
+        module, name = str(kind.__module__), str(kind.__qualname__)
+    except Exception:
+        return "object"
+    return name if module in ("builtins", "None") else f"{module}.{name}"
+
+
+def text(error: BaseException) -> str:
+    """The message of an exception, bounded."""
+    try:
+        return clip(str(error), MESSAGE)
+    except Exception:
+        return unprintable(error)
+
+
+def named(names: "list[str]", space: "dict[str, object]") -> "list[list[str]]":
+    """[[name, type, repr] …] of variables; modules are left out, secrets hidden."""
+    shown = []
+    for name in names:
+        value = space[name]
+        if name.startswith("@py_") or isinstance(value, types.ModuleType):
+            continue
+        what = HIDDEN if SECRET.search(name) else show(value)
+        shown.append([name, clip(type_name(type(value)), REPR), what])
+    return shown

@@ -1,0 +1,81 @@
+"""What happens in one run, from its request to its end?"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+import traceback
+
+from regreen_probe import confine, loader, redirect, session
+from regreen_probe.pipe import Pipe
+
+BROKEN = 70
+"""Exit status when the probe itself failed; the reason is on descriptor 2."""
+
+
+def perform(line: bytes, pipe: Pipe, reader: int | None) -> None:
+    """Do the run of one request and end the process, whatever threads are left.
+
+    Args:
+        line: the message, as it came.
+        pipe: for its records.
+        reader: of a process that does just this run: where more messages may come from.
+    """
+    status = BROKEN
+    try:
+        request = json.loads(line)
+        pipe.run = request["id"]
+        _perform(request, pipe, reader)
+        status = 0
+    except BaseException:  # this process has nobody else to tell
+        traceback.print_exc()
+    finally:
+        _flush()
+        os._exit(status if os.getpid() == pipe.owner else 0)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # the project closed or replaced it
+            continue
+
+
+def _perform(request: dict, pipe: Pipe, reader: int | None) -> None:
+    began = time.perf_counter()
+    os.chdir(request["cwd"])
+    _environment(request)
+    roots = redirect.Roots(request["roots"])
+    options = loader.Options(spectrum=request["spectrum"])
+    redirect.install(roots, os.getcwd(), options)
+    sys.path += request["plugins"]
+    sys.dont_write_bytecode = not request["bytecode"]
+    user_roots = [user for user, _ in request["roots"]]
+    isolation = confine.enter(
+        request["confine"],
+        [*request["writable"], request["temp"]],
+        [os.path.dirname(request["temp"]), sys.prefix, os.sep, *user_roots],
+    )
+    pipe.send({"ev": "started", "pid": os.getpid(), "isolation": isolation})
+    broken = session.uncompilable(request["overlaid"])
+    for record in broken:
+        pipe.send(record)
+    if broken:
+        return
+    result = session.run(request, pipe, roots, options)
+    pipe.send({**result, "seconds": round(time.perf_counter() - began, 6)})
+
+
+def _environment(request: dict) -> None:
+    for name, value in request["env"].items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        os.environ[name] = request["temp"]
+    tempfile.tempdir = None

@@ -1,0 +1,95 @@
+"""How is the user's pytest run so that any project configuration works, and nothing of it hides a result?"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import warnings
+
+from regreen_probe import loader, redirect
+from regreen_probe.pipe import Pipe
+
+
+def uncompilable(paths: list[str]) -> list[dict[str, object]]:
+    """Records of those Python files that this Python cannot compile."""
+    records: list[dict[str, object]] = []
+    for path in paths:
+        if not path.endswith((".py", ".pyw")):
+            continue
+        with open(path, "rb") as file:
+            source = file.read()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(source, path, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            line = getattr(error, "lineno", None) or 1
+            message = getattr(error, "msg", None) or str(error)
+            records.append({"ev": "uncompilable", "path": path, "line": line, "message": message})
+    return records
+
+
+def run(request: dict, pipe: Pipe, roots: redirect.Roots, options: loader.Options) -> dict[str, object]:
+    """Run pytest; the `finished` record, but for its seconds."""
+    import pytest
+
+    from regreen_probe import comparisons, failures, plugin, tuning
+
+    def lines() -> dict[str, list[int]]:
+        tables = ((t.path, t.executed()) for t in options.tables.values())
+        return {path: executed for path, executed in tables if executed}
+
+    def reset() -> None:
+        for table in options.tables.values():
+            table.reset()
+
+    describer = failures.Describer(roots.in_copy, comparisons.Compared(), details=request["details"])
+    reporter = plugin.Reporter(pipe.send, describer, lines if request["spectrum"] else None, reset)
+    args = tuning.arguments(request)
+    sys.argv = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *args]
+    status = int(pytest.main(args, plugins=[reporter, tuning.Tuner(request)]))
+    loaded = {os.path.realpath(p) for p in options.imported}
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None)
+        if isinstance(path, str):
+            loaded.add(os.path.realpath(path))
+    return {
+        "ev": "finished",
+        "exit": status,
+        "origins": [p for p in request["overlaid"] if os.path.realpath(p) in loaded],
+        "foreign": foreign(roots),
+        "loaded": options.compiled,
+    }
+
+
+def foreign(roots: redirect.Roots) -> list[list[str]]:
+    """[module, path] of the project's modules that were imported from anywhere else than the copy."""
+    standard = {os.path.realpath(sysconfig.get_path(k)) for k in ("stdlib", "platstdlib")}
+    installed = {os.path.realpath(sysconfig.get_path(k)) for k in ("purelib", "platlib")}
+    found = []
+    for name, module in sorted(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if name == "__main__" or not isinstance(path, str) or roots.in_copy(path):
+            continue
+        if roots.in_user_tree(path):
+            if not any(redirect.below(path, folder) for folder in (sys.prefix, *installed)):
+                found.append([name, path])
+            continue
+        top = name.split(".")[0]
+        real = os.path.realpath(path)
+        of_python = any(redirect.below(real, s) for s in standard) and not any(
+            redirect.below(real, i) for i in installed
+        )
+        if not of_python and _in_project(top, roots):
+            found.append([name, path])
+    return found
+
+
+def _in_project(top: str, roots: redirect.Roots) -> bool:
+    for copy in roots.copies:
+        for folder in (copy, os.path.join(copy, "src"), os.path.join(copy, "lib")):
+            base = os.path.join(folder, top)
+            if os.path.isfile(base + ".py") or os.path.isfile(os.path.join(base, "__init__.py")):
+                return True
+    return False

@@ -1,0 +1,72 @@
+"""Which options of the project's own configuration must give way in our runs?"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+QUIET = {
+    "color": "no",
+    "durations": None,
+    "failedfirst": False,
+    "lf": False,
+    "newfirst": False,
+    "no_header": True,
+    "no_summary": True,
+    "pastebin": None,
+    "reportchars": "",
+    "showcapture": "no",
+    "stepwise": False,
+    "stepwise_skip": False,
+    "tbstyle": "no",
+    "trace": False,
+    "usepdb": False,
+    "xmlpath": None,
+}
+"""Options that reorder, stop, send, wait for a person, or render what nobody reads."""
+
+
+def arguments(request: dict) -> list[str]:
+    """The command line for pytest."""
+    args = ["--rootdir=" + request["rootdir"]]
+    for arg in request["args"]:
+        path, colons, rest = arg.partition("::")
+        args.append(os.path.join(request["rootdir"], path) + colons + rest)
+    if request["kind"] != "pytest":
+        args += ["-o", "python_files=test*.py tests.py *_test.py"]
+    return args
+
+
+class Tuner:
+    """A pytest plug-in that overrides what addopts and the environment ask for."""
+
+    def __init__(self, request: dict) -> None:
+        self.request = request
+        self.cache = os.path.join(request["temp"], "pytest-cache")
+        self.chosen = arguments(request)[1 : 1 + len(request["args"])]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config, args):
+        """Options that must be there before other plug-ins look at the command line."""
+        manager = early_config.pluginmanager
+        if manager.hasplugin("xdist"):
+            args.append("-n0")
+        if manager.hasplugin("pytest_cov"):
+            args.append("--no-cov")
+        if manager.hasplugin("randomly"):
+            args.append("--randomly-dont-reorganize")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_cmdline_main(self, config):
+        option = config.option
+        for name, value in QUIET.items():
+            if hasattr(option, name):
+                setattr(option, name, value)
+        option.maxfail = 1 if self.request["stop_first"] else 0
+        option.collectonly = self.request["collect_only"]
+        option.continue_on_collection_errors = not self.request["stop_first"]
+        config._inicache["cache_dir"] = self.cache
+        if self.chosen:
+            config.args[:] = self.chosen  # and not what addopts names beside
+        yield
