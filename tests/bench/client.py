@@ -54,6 +54,7 @@ class LspClient:
         self.folder = folder
         self.diagnostics: dict[str, list[dict[str, Any]]] = {}
         self.working: set[str] = set()
+        self.begun = 0
         self._seen = threading.Condition()
         self._answers: dict[int, queue.SimpleQueue[dict[str, Any]]] = {}
         self._sending = threading.Lock()
@@ -89,6 +90,12 @@ class LspClient:
     def command(self, name: str, argument: dict[str, Any]) -> Any:
         """Run one of the server's commands."""
         return self.request("workspace/executeCommand", {"command": name, "arguments": [argument]})
+
+    def started(self, name: str, argument: dict[str, Any]) -> None:
+        """Run a command that starts work, and wait until the work has begun."""
+        before = self.begun
+        self.command(name, argument)
+        self.until(lambda: self.begun > before, REPLY_SECONDS, f"starting {name}")
 
     def initialize(self) -> None:
         """Shake hands."""
@@ -192,6 +199,8 @@ class LspClient:
                 self._seen.notify_all()
             if "id" in message:
                 self._send({"id": message["id"], "result": _answer(message)})
+        for waiting in list(self._answers.values()):
+            waiting.put({"error": f"the server ended: {_tail(self._log.name)}"})
 
     def _take(self, method: str, params: dict[str, Any]) -> None:
         if method == "textDocument/publishDiagnostics":
@@ -199,9 +208,14 @@ class LspClient:
         elif method == "$/progress":
             kind = params["value"].get("kind")
             if kind == "begin":
+                self.begun += 1
                 self.working.add(str(params["token"]))
             elif kind == "end":
                 self.working.discard(str(params["token"]))
+
+
+def _tail(log: str) -> str:
+    return Path(log).read_text(encoding="utf-8", errors="replace")[-1000:]
 
 
 def _answer(message: dict[str, Any]) -> Any:

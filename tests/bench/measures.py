@@ -98,16 +98,15 @@ def replies(work: Path, requests: int) -> Measure:
         client.initialize()
         for path in (many, riddle, riddle.with_name("riddle.py")):
             client.open(path)
-        client.command("regreen.server.runTests", {"uri": many.as_uri()})
+        client.started("regreen.server.runTests", {"uri": many.as_uri()})
         client.until(
             lambda: len(client.diagnostics.get(many.as_uri(), ())) > 0 and not client.working,
             RUN_SECONDS,
             "running 1,000 red tests",
         )
-        client.command(
-            "regreen.server.heal", {"uri": riddle.as_uri(), "nodeids": ["test_riddle.py::test_riddle"]}
+        client.started(
+            "regreen.server.heal", {"uri": riddle.as_uri(), "nodeid": "test_riddle.py::test_riddle"}
         )
-        client.until(lambda: bool(client.working), RUN_SECONDS, "starting a heal")
         time.sleep(1.0)
         taken = []
         for number in range(requests):
@@ -130,8 +129,7 @@ def idle(work: Path, seconds: float) -> Measure:
         client.initialize()
         client.open(module)
         client.open(tests)
-        client.command("regreen.server.runTests", {"uri": tests.as_uri()})
-        client.until(lambda: bool(client.working), RUN_SECONDS, "starting a run")
+        client.started("regreen.server.runTests", {"uri": tests.as_uri()})
         client.until(lambda: not client.working, RUN_SECONDS, "running two tests")
         time.sleep(5.0)  # what is left to do after a run is not idleness
         before, began = _cpu(client.process.pid), time.perf_counter()
@@ -156,8 +154,7 @@ def memory(work: Path, few: int, many: int) -> Measure:
         client.initialize()
         client.open(tests)
         client.open(module)
-        client.command("regreen.server.runTests", {"uri": tests.as_uri()})
-        client.until(lambda: bool(client.working), RUN_SECONDS, "starting a run")
+        client.started("regreen.server.runTests", {"uri": tests.as_uri()})
         client.until(lambda: not client.working, RUN_SECONDS, "running two tests")
         version = 1
         for number in range(1, many + 1):
