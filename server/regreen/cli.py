@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
 from regreen import __version__
-from regreen.errors import RegreenError, StaleFix, UserError
+from regreen.errors import RegreenError, StaleFix, UsageError, UserError
 from regreen.platform.signals import on_stop
 
 ENVIRONMENT, CANCELLED = 2, 130
@@ -25,9 +25,8 @@ ENVIRONMENT, CANCELLED = 2, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0, 1 (see `heal`), 2 usage or environment, 130 stopped."""
     arguments = parser().parse_args(argv)
-    if arguments.run is not _serve:  # the server keeps its own log
-        _log_to(arguments.log_file)
     try:
+        _log_to(arguments.log_file)
         return int(arguments.run(arguments))
     except UserError as error:
         print(f"regreen: {error.what}", file=sys.stderr)  # noqa: T201 — the terminal face
@@ -92,7 +91,7 @@ def _add_heal(heal: argparse.ArgumentParser) -> None:
 
 
 def _heal(arguments: argparse.Namespace) -> int:
-    from regreen.composition import open_tools  # noqa: PLC0415 — see the module's docstring
+    from regreen.composition import make_git, open_tools  # noqa: PLC0415 — see the module's docstring
     from regreen.terminal.heal import HealOptions, heal_command  # noqa: PLC0415
 
     options = HealOptions(
@@ -107,7 +106,7 @@ def _heal(arguments: argparse.Namespace) -> int:
         interpreter=_interpreter(arguments.interpreter),
         max_seconds=arguments.max_seconds,
     )
-    return run_until_stopped(heal_command(options, open_tools))
+    return run_until_stopped(heal_command(options, open_tools, make_git()))
 
 
 # --------------------------------------------------------------------------- what is set up
@@ -121,11 +120,14 @@ def _add_doctor(doctor: argparse.ArgumentParser) -> None:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
+    from regreen.composition import make_git  # noqa: PLC0415 — see the module's docstring
     from regreen.terminal.doctor import doctor_command  # noqa: PLC0415
 
     path = _absolute(arguments.path) or Path.cwd()
     return run_until_stopped(
-        doctor_command(path, as_json=arguments.json, interpreter=_interpreter(arguments.interpreter))
+        doctor_command(
+            path, make_git(), as_json=arguments.json, interpreter=_interpreter(arguments.interpreter)
+        )
     )
 
 
@@ -189,7 +191,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         from regreen.terminal.address import parse_address  # noqa: PLC0415
 
         tcp = parse_address(arguments.tcp, allow_remote=arguments.allow_remote)
-    return serve(tcp=tcp, log_file=_absolute(arguments.log_file))
+    return serve(tcp)
 
 
 # --------------------------------------------------------------------------- around every command
@@ -219,7 +221,7 @@ def _log_to(path: Path | None) -> None:
         try:
             handlers.append(logging.FileHandler(path, encoding="utf-8", delay=False))
         except OSError as error:
-            sys.exit(f"regreen: the log file {path} cannot be written: {error.strerror}")
+            raise UsageError(f"The log file {path} cannot be written: {error.strerror}.") from error
     logging.basicConfig(
         level=logging.DEBUG if path else logging.WARNING,
         handlers=handlers,

@@ -5,8 +5,6 @@ The one place that knows the concrete classes behind the ports. `cli` calls it; 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from regreen import lsp
 from regreen.engine import World
 from regreen.history import Store
@@ -16,6 +14,7 @@ from regreen.pipeline import Tools
 from regreen.platform.background import run_blocking, uninterrupted
 from regreen.platform.clock import SystemClock
 from regreen.platform.dirs import state_dir
+from regreen.ports import Git
 from regreen.settings import Settings
 from regreen.values import Project
 from regreen.workspace.git import GitCommand
@@ -57,6 +56,11 @@ def make_world() -> World:
     return World(open_tools, discover, locate, TrustStore(), SystemClock())
 
 
-def serve(*, tcp: tuple[str, int] | None, log_file: Path | None) -> int:
-    """Serve one LSP client until it leaves; the exit code."""
-    return lsp.serve(make_world, lsp.Options(tcp, log_file))
+def make_git() -> Git:
+    """What version control knows, for commands that have no project yet."""
+    return GitCommand()
+
+
+def serve(tcp: tuple[str, int] | None) -> int:
+    """Serve one LSP client, on stdin and stdout or at (host, port), until it leaves; the exit code."""
+    return lsp.serve(make_world, lsp.Options(tcp))

@@ -12,8 +12,8 @@ from pathlib import Path
 from regreen.errors import EnvironmentProblem
 from regreen.platform.dirs import state_dir
 from regreen.platform.files import write_atomic
+from regreen.ports import Git
 from regreen.terminal.patches import FileChange, git_patch
-from regreen.terminal.targets import workspace_of
 from regreen.terminal.writing import keep_undo, undo_command, write_changes
 
 
@@ -26,13 +26,13 @@ class Delivery:
     undo: str = ""
 
 
-def patched(files: Sequence[FileChange], path: Path, so_far: Delivery) -> Delivery:
-    """Write a patch for `git apply`, from the git work tree's top; an empty file when there are no fixes.
+def patched(files: Sequence[FileChange], top: Path, path: Path, so_far: Delivery) -> Delivery:
+    """Write a patch for `git apply`, to be called in `top`; an empty file when there are no fixes.
 
     Raises:
         EnvironmentProblem: it cannot be written.
     """
-    data = git_patch(files, common_top(files)) if files else b""
+    data = git_patch(files, top)
     try:
         write_atomic(path, data)
     except OSError as error:
@@ -40,14 +40,13 @@ def patched(files: Sequence[FileChange], path: Path, so_far: Delivery) -> Delive
     return replace(so_far, patch=str(path))
 
 
-def applied(files: Sequence[FileChange], so_far: Delivery) -> Delivery:
+def applied(files: Sequence[FileChange], top: Path, so_far: Delivery) -> Delivery:
     """Change the files, after a patch that takes it back is safe in the state folder.
 
     Raises:
         StaleFix: a file changed since the fix was verified; nothing is written.
         EnvironmentProblem: a file cannot be written; nothing is changed.
     """
-    top = common_top(files)
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.patch"
     kept = keep_undo(git_patch(files, top), state_dir("undo"), name)
     write_changes(files)
@@ -55,9 +54,9 @@ def applied(files: Sequence[FileChange], so_far: Delivery) -> Delivery:
     return replace(so_far, written=tuple(str(file.path) for file in files), undo=undo)
 
 
-def common_top(files: Sequence[FileChange]) -> Path:
-    """The folder that a patch's paths are relative to: the git work tree (else the project), if it holds them all."""
-    top = workspace_of(files[0].path)
-    if all(file.path.is_relative_to(top) for file in files):
+async def top_of(files: Sequence[FileChange], git: Git) -> Path:
+    """The folder that a patch's paths are relative to: the git work tree if it holds all files, else their own."""
+    top = await git.toplevel(files[0].path.parent)
+    if top is not None and all(file.path.is_relative_to(top) for file in files):
         return top
     return Path(os.path.commonpath([file.path.parent for file in files]))

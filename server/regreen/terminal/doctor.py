@@ -15,14 +15,15 @@ from regreen.oracle.client import ProbeOracle
 from regreen.oracle.records import ProbeFacts
 from regreen.platform.background import run_blocking
 from regreen.platform.dirs import cache_dir
+from regreen.ports import Git
 from regreen.settings import Settings
 from regreen.terminal.configured import settings_for
 from regreen.terminal.console import outputs
 from regreen.terminal.evidence import plural, size
 from regreen.terminal.tables import facts as facts_table
-from regreen.terminal.targets import resolve
 from regreen.values import Interpreter, Project, SearchStep
 from regreen.workspace import scan
+from regreen.workspace.arguments import resolve
 from regreen.workspace.mirror import ProjectMirror
 from regreen.workspace.places import disk_size
 from regreen.workspace.trust import TrustStore
@@ -55,7 +56,7 @@ class Checkup:
         return all(item.ok for item in self.items)
 
 
-async def doctor_command(path: Path, *, as_json: bool, interpreter: str = "") -> int:
+async def doctor_command(path: Path, git: Git, *, as_json: bool, interpreter: str = "") -> int:
     """Print the checkup of every project that `path` stands for.
 
     Returns:
@@ -65,7 +66,8 @@ async def doctor_command(path: Path, *, as_json: bool, interpreter: str = "") ->
         UsageError: there is no such path.
     """
     out, _ = outputs(machine=as_json)
-    targets = await run_blocking(resolve, [str(path)], Path.cwd())
+    folder = path if await run_blocking(path.is_dir) else path.parent
+    targets = await resolve([str(path)], folder, git)
     checkups = [await examine(target.project, interpreter) for target in targets]
     if as_json:
         fields = {"v": 1, "regreen": __version__, "projects": [_fields(one) for one in checkups]}

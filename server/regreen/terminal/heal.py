@@ -14,18 +14,19 @@ from rich.console import Console
 from regreen.errors import EnvironmentProblem, RegreenError, StaleFix, UsageError, UserError
 from regreen.pipeline import Baseline, Tools, baseline, heal_all
 from regreen.platform.background import run_blocking
-from regreen.ports import History
+from regreen.ports import Git, History
 from regreen.settings import Settings
 from regreen.terminal import ndjson
 from regreen.terminal.blocks import summary_line
 from regreen.terminal.configured import settings_for
 from regreen.terminal.console import outputs
-from regreen.terminal.delivery import Delivery, applied, patched
+from regreen.terminal.delivery import Delivery, applied, patched, top_of
+from regreen.terminal.narrowing import from_junit, from_last_failed
 from regreen.terminal.patches import FileChange, best_fixes, changes
 from regreen.terminal.progress import ShownReporter, for_people
-from regreen.terminal.targets import Target, from_junit, from_last_failed, resolve
 from regreen.terminal.together import verified_together
 from regreen.values import HealResult, Outcome, Project, RunReport, VerifiedFix
+from regreen.workspace.arguments import Target, resolve
 
 PYTEST_FOUND_NOTHING = 5
 """pytest's exit status when it collected no tests."""
@@ -79,7 +80,7 @@ class Healed:
     history: History | None = None
 
 
-async def heal_command(options: HealOptions, open_tools: OpenTools) -> int:
+async def heal_command(options: HealOptions, open_tools: OpenTools, git: Git) -> int:
     """Heal every red test that the arguments name, and deliver the fixes as asked.
 
     Returns:
@@ -92,7 +93,7 @@ async def heal_command(options: HealOptions, open_tools: OpenTools) -> int:
     """
     out, err = outputs(machine=options.json)
     began = time.monotonic()
-    targets = await run_blocking(_targets, options)
+    targets = await run_blocking(_narrowed, options, await resolve(options.arguments, options.cwd, git))
     healed: list[Healed] = []
     problems = 0
     delivery = Delivery()
@@ -106,7 +107,7 @@ async def heal_command(options: HealOptions, open_tools: OpenTools) -> int:
             else:
                 problems += 1
                 err.print(f"{target.project.root}: {one}")
-        delivery = await run_blocking(_deliver, options, healed)
+        delivery = await _deliver(options, healed, git)
     except asyncio.CancelledError:
         _summarise(options, out, healed, delivery, time.monotonic() - began, 130)
         raise
@@ -123,13 +124,11 @@ async def _or_problem(work: Awaitable[Healed]) -> Healed | RegreenError:
         return error
 
 
-def _targets(options: HealOptions) -> tuple[Target, ...]:
+def _narrowed(options: HealOptions, targets: tuple[Target, ...]) -> tuple[Target, ...]:
     if options.patch is not None and not options.patch.parent.is_dir():
         raise UsageError(f"There is no folder {options.patch.parent} for the patch.")
-    targets = resolve(options.arguments, options.cwd)
-    report = options.junit
-    if report is not None:
-        targets = tuple(from_junit(target, report) for target in targets)
+    if options.junit is not None:
+        targets = from_junit(targets, options.junit)
     elif options.last_failed:
         targets = tuple(from_last_failed(target) for target in targets)
     else:
@@ -207,18 +206,23 @@ def _must_have_run(report: RunReport, project: Project) -> None:
     )
 
 
-def _deliver(options: HealOptions, healed: Sequence[Healed]) -> Delivery:
+async def _deliver(options: HealOptions, healed: Sequence[Healed], git: Git) -> Delivery:
     files = [file for one in healed for file in one.files]
     delivery = Delivery()
+    top = await top_of(files, git) if files else options.cwd
     if options.patch is not None:
-        delivery = patched(files, options.patch, delivery)
+        delivery = await run_blocking(patched, files, top, options.patch, delivery)
     if options.apply and files:
-        delivery = applied(files, delivery)
-        for one in healed:
-            if one.history is not None:
-                for fix in one.fixes:
-                    one.history.mark(one.project, fix.fix_id, undone=False)
+        delivery = await run_blocking(applied, files, top, delivery)
+        await run_blocking(_remember_accepted, healed)
     return delivery
+
+
+def _remember_accepted(healed: Sequence[Healed]) -> None:
+    for one in healed:
+        if one.history is not None:
+            for fix in one.fixes:
+                one.history.mark(one.project, fix.fix_id, undone=False)
 
 
 def _status(options: HealOptions, healed: Sequence[Healed]) -> int:

@@ -8,7 +8,6 @@ from pathlib import Path
 from regreen.terminal.console import outputs
 from regreen.terminal.evidence import plural, size
 from regreen.terminal.tables import columns
-from regreen.terminal.targets import resolve
 from regreen.workspace.places import clear_mirrors, list_mirrors
 from regreen.workspace.trust import TrustStore
 
@@ -67,10 +66,9 @@ def list_cache() -> int:
 
 
 def clear_cache(path: Path | None) -> int:
-    """Remove the private copies that nobody uses: all, or those of the projects at `path`."""
+    """Remove the private copies that nobody uses: all, or those of the projects below `path`."""
     out, _ = outputs()
-    wanted = None if path is None else {target.project.root for target in resolve([str(path)], path)}
-    before = [one for one in list_mirrors() if wanted is None or one.project in wanted]
+    before = [one for one in list_mirrors() if path is None or one.project.is_relative_to(path)]
     removed = [gone for one in before for gone in clear_mirrors(project=one.project)]
     noun = "copy" if len(removed) == 1 else "copies"
     out.print(f"Removed {len(removed)} {noun}, {size(sum(one.size for one in removed))}.")
