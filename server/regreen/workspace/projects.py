@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from regreen.values import Project
@@ -44,9 +44,31 @@ def locate(path: Path, workspace: Path, *, fallback: Path | None = None) -> Proj
         if found is not None:
             return _project(folder, workspace, found)
     for folder in upward:
-        if any((folder / name).is_file() for name in MARKERS):
+        if is_project(folder):
             return _project(folder, workspace, None)
     return _project(fallback or (path if is_folder else workspace), workspace, None)
+
+
+def is_configured(folder: Path) -> bool:
+    """Whether the folder itself has pytest configuration."""
+    return config_file(folder) is not None
+
+
+def is_project(folder: Path) -> bool:
+    """Whether the folder itself has pytest configuration or a file every Python project has."""
+    return is_configured(folder) or any((folder / name).is_file() for name in MARKERS)
+
+
+def has_own_tests(folder: Path, nested: Collection[Path]) -> bool:
+    """Whether there is a test file in `folder` that is in none of the `nested` folders."""
+    inner = {os.fspath(path) for path in nested}
+    covered: set[str] = set()
+    for here, names in _walk(folder):
+        if here in inner or os.path.dirname(here) in covered:  # noqa: PTH120 — one string per folder
+            covered.add(here)
+        elif any(_TEST_FILE.fullmatch(name) for name in names):
+            return True
+    return False
 
 
 def discover(workspace: Path) -> tuple[Project, ...]:
