@@ -132,6 +132,7 @@ class ProbeOracle:
         limits = Limits(request.import_seconds, request.seconds_per_test, deadline, request.seconds)
         for last in (False, True):
             channel = await self._open(request.rung)
+            since = channel.process.stderr_written
             try:
                 if channel.cold:
                     run = Run(channel, COLD_RUN)
@@ -149,7 +150,7 @@ class ProbeOracle:
             else:
                 if not channel.cold and not channel.ended:
                     self._precompile(channel, request, log)
-                return stop, channel.process.stderr_tail()
+                return stop, channel.process.stderr_tail(since)
             finally:
                 self._cold.discard(channel)
                 self._sweep_soon()
@@ -281,7 +282,8 @@ def _what_next(request: RunRequest, log: RunLog, stop: Stop, stderr: str) -> tup
             return None
         else:
             log.problem = f"the process ended outside of a test ({how})"
-            return None
+            if not log.progressed:
+                return None
     if request.stop_at_first_failure or log.collected is None:
         return None
     return what_is_left(request.nodeids, log)

@@ -15,6 +15,9 @@ from regreen.oracle import records
 from regreen.oracle.records import Paths, Record, need, need_all
 from regreen.values import Failure, Frame, RunReport, Spectrum, TestOutcome, TestStatus
 
+TESTS_FAILED = 1
+"""pytest's exit status for a run with red tests."""
+
 
 @dataclass(slots=True)
 class RunLog:
@@ -35,6 +38,7 @@ class RunLog:
     foreign: dict[str, Path] = field(default_factory=dict)
     uncompilable: dict[Path, str] = field(default_factory=dict)
     loaded: set[str] = field(default_factory=set)
+    lost: set[str] = field(default_factory=set)
     canary_arrived: bool = False
     isolation: str = "none"
     exit_status: int | None = None
@@ -43,13 +47,14 @@ class RunLog:
     pid: int = 0
     current: str = ""
     collecting: bool = True
+    progressed: bool = False
     finished: bool = False
     end: tuple[int | None, int | None] | None = None
 
     def next_process(self) -> None:
         """The run goes on in another process."""
-        self.pid, self.current, self.collecting, self.finished, self.end = 0, "", True, False, None
-        self.exit_status = None
+        self.pid, self.current, self.collecting, self.progressed = 0, "", True, False
+        self.finished, self.end, self.exit_status = False, None, None
 
     def feed(self, record: Record) -> None:
         """Take one record in.
@@ -100,7 +105,7 @@ class RunLog:
 
     def _test(self, record: Record) -> None:
         told = records.outcome(record, self.paths)
-        self.current = ""
+        self.current, self.progressed = "", True
         self.outcomes[told.nodeid] = told
         if "lines" in record and record["lines"] is not None:
             self.lines[told.nodeid] = records.covered(record, self.paths)
@@ -143,6 +148,7 @@ class RunLog:
             frames = records.frames(stack, self.paths)
             self.lines[nodeid] = records.covered(stack, self.paths)
         exception = "Timeout" if status is TestStatus.TIMEOUT else "Crash"
+        self.lost.add(nodeid)
         failure = Failure(nodeid, "call", exception, message, frames, path, line, seconds=seconds)
         self.outcomes[nodeid] = TestOutcome(nodeid, status, seconds, path, line, failure=failure)
 
@@ -161,10 +167,13 @@ class RunLog:
         problem = self.problem
         if self.uncompilable:
             problem = "cannot compile " + "; ".join(self.uncompilable.values())
+        status = self.exit_status
+        if self.lost and not problem:  # every end is explained by its test: what pytest says of red tests
+            status = TESTS_FAILED
         return RunReport(
             outcomes=self.outcomes,
             collected=self.collected or (),
-            exit_status=self.exit_status,
+            exit_status=status,
             spectrum=Spectrum(self.lines),
             origins=frozenset(self.origins),
             canary_arrived=self.canary_arrived,

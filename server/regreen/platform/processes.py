@@ -46,6 +46,7 @@ class _Protocol(asyncio.SubprocessProtocol):
         self.stdout = stdout
         self.stdout_ended = False
         self.tail = bytearray()
+        self.written = 0
         self.exited = asyncio.Event()
         self.stderr_closed = asyncio.Event()
 
@@ -54,6 +55,7 @@ class _Protocol(asyncio.SubprocessProtocol):
             if not self.stdout_ended:
                 self.stdout.feed_data(data)
         else:
+            self.written += len(data)
             self.tail += data
             del self.tail[:-STDERR_TAIL]
 
@@ -111,9 +113,19 @@ class Process:
         if pipe is not None:
             pipe.close()
 
-    def stderr_tail(self) -> str:
-        """The last `STDERR_TAIL` bytes it and its children wrote on descriptor 2."""
-        return self._protocol.tail.decode("utf-8", "replace")
+    @property
+    def stderr_written(self) -> int:
+        """How many bytes it and its children wrote on descriptor 2 so far."""
+        return self._protocol.written
+
+    def stderr_tail(self, since: int = 0) -> str:
+        """The last bytes it and its children wrote on descriptor 2, at most `STDERR_TAIL`.
+
+        Args:
+            since: leave out what was written before this value of `stderr_written`.
+        """
+        tail = self._protocol.tail
+        return tail[max(len(tail) - (self._protocol.written - since), 0) :].decode("utf-8", "replace")
 
     async def wait(self) -> int:
         """Wait until the process itself has ended, whatever its children do; its exit status."""

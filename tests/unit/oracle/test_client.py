@@ -418,9 +418,27 @@ async def test_a_test_that_hangs_costs_only_itself(stage: Stage) -> None:
     assert (failure.path, failure.line) == (stage.root / "test_a.py", 2)
     assert [(f.path, f.line, f.function) for f in failure.frames] == [(stage.root / "a.py", 3, "f")]
     assert report.spectrum.lines["t::hang1"] == {stage.root / "a.py": {3}}
-    assert (report.problem, report.exit_status) == ("", 0)
+    assert (report.problem, report.exit_status) == ("", 1)
     temps = [Path(message["temp"]) for message in stage.heard("run")]
     assert len(set(temps)) == 3
+
+
+async def test_what_a_process_wrote_belongs_to_its_own_run(stage: Stage) -> None:
+    stage.play(
+        """
+        hello()
+        while True:
+            r = run()
+            started(r["id"])
+            collected(r["id"])
+            sys.stderr.write(f"run {r['id']}\\n")
+            sys.stderr.flush()
+            time.sleep(0.1)
+            finished(r["id"])
+        """
+    )
+    assert (await stage.run()).stderr == "run 1\n"
+    assert (await stage.run()).stderr == "run 2\n"
 
 
 async def test_the_first_failure_ends_the_run_when_asked(stage: Stage) -> None:
@@ -544,12 +562,23 @@ async def test_a_test_that_ends_its_process_costs_only_itself(stage: Stage) -> N
     assert report.problem == ""
 
 
-async def test_an_end_between_tests_is_a_problem(stage: Stage) -> None:
+async def test_an_end_between_tests_is_a_problem_but_the_others_still_run(stage: Stage) -> None:
     stage.play(CRASH)
     report = await stage.run("t::between", "t::b", rung=Rung.COLD)
-    assert list(report.outcomes) == ["t::between"]
+    assert list(report.outcomes) == ["t::between", "t::b"]
     assert report.problem == "the process ended outside of a test (exit status 0)"
-    assert report.exit_status is None
+    report = await stage.run("t::a", "t::between", rung=Rung.COLD)
+    assert (report.problem, report.exit_status) == (
+        "the process ended outside of a test (exit status 0)",
+        None,
+    )
+
+
+async def test_a_process_that_ends_again_before_any_test_ends_the_run(stage: Stage) -> None:
+    stage.play("hello()\nr = run()\nstarted(1, os.getpid())\ncollected(1, *r['args'])\nos._exit(0)")
+    report = await stage.run("t::a", "t::b", rung=Rung.COLD)
+    assert report.outcomes == {}
+    assert report.problem == "the process ended outside of a test (exit status 0)"
 
 
 async def test_an_end_during_collection_is_a_problem_with_the_last_line(stage: Stage) -> None:

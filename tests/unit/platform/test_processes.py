@@ -223,6 +223,21 @@ async def test_stderr_is_kept_as_a_bounded_tail() -> None:
     await process.kill_tree()
 
 
+async def test_the_tail_can_begin_where_something_began() -> None:
+    code = "import sys\nfor line in sys.stdin: sys.stderr.write(line); sys.stderr.flush()"
+    process = await processes.start([PYTHON, "-c", code], stdin=True)
+    for text in ("x" * 20_000, "one", "two"):
+        since = process.stderr_written
+        process.write(text.encode() + b"\n")
+        while process.stderr_written < since + len(text) + 1:  # noqa: ASYNC110 — nothing signals it
+            await asyncio.sleep(0.01)
+    assert process.stderr_tail(since) == "two\n"
+    assert process.stderr_tail(since - 4) == "one\ntwo\n"
+    assert len(process.stderr_tail()) == processes.STDERR_TAIL
+    assert process.stderr_tail(process.stderr_written) == ""
+    await process.kill_tree()
+
+
 async def test_niceness_lowers_the_priority() -> None:
     process = await processes.start([PYTHON, "-c", "import time; time.sleep(3600)"], nice=7)
     assert os.getpriority(os.PRIO_PROCESS, process.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 7
