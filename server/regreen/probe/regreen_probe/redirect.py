@@ -25,6 +25,7 @@ class Roots:
         for user, copy in pairs:
             for name in dict.fromkeys((user, os.path.realpath(user))):
                 self.pairs.append((name, copy))
+        self.environments = list(dict.fromkeys((sys.prefix, os.path.realpath(sys.prefix))))
         self.copies = list(
             dict.fromkeys(name for _, copy in pairs for name in (copy, os.path.realpath(copy)))
         )
@@ -34,10 +35,16 @@ class Roots:
         return isinstance(path, str) and any(below(path, copy) for copy in self.copies)
 
     def in_user_tree(self, path: object) -> bool:
-        """Whether a path belongs to the user's own tree (which may hold the copy's cache, too)."""
+        """Whether a path belongs to the user's own tree (which may hold the copy's cache, too).
+
+        An environment inside the tree, as `.venv` mostly is, does not: it is no part of the copy.
+        """
         if not isinstance(path, str) or self.in_copy(path):
             return False
-        return any(below(path, user) for user, _ in self.pairs)
+        for user, _ in self.pairs:
+            if below(path, user):
+                return not any(below(path, e) and below(e, user) for e in self.environments)
+        return False
 
     def to_copy(self, path: str) -> str:
         """The copy's path of a path of the user's tree; other paths as they are."""
