@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from regreen.engine.views import EMPTY, View, build
 from regreen.engine.world import Face, Folder, Level, Status, Watch, World
 from regreen.errors import UserError
 from regreen.platform.background import run_blocking
+from regreen.ports import History
 
 log = logging.getLogger(__name__)
 
@@ -235,6 +237,9 @@ class Engine:
             found = ()
             state.problem = message = str(error)
             state.notice_at = next(iter(sorted(job.changed)), state.notice_at)
+        except Exception:
+            state.problem = message = "Something failed inside of Regreen; its log says what."
+            raise
         finally:
             if state.problem and state.problem != had_problem:
                 self._face.log(Level.WARNING, f"{state.root}: {state.problem}")
@@ -266,7 +271,7 @@ class Engine:
         """A fix reached the documents, or was taken back: no run starts for its text itself."""
         offer = applied.offer
         if state.tools is not None:
-            state.tools.history.mark(state.project, offer.fix.fix_id, undone=undone)
+            self._spawn(self._mark(state, state.tools.history, offer.fix.fix_id, undone=undone))
         if undone or state.settings.run_tests != "onSave" or not self.registry.is_trusted(state.folder):
             return
         healed = set(offer.fix.evidence.red_to_green)
@@ -278,6 +283,9 @@ class Engine:
         again = sorted((lost | state.searching) - healed)
         if again:  # their fixes were verified against the text before this one
             self.submit(state, Job(tests=tuple(again), heal=True, offers_only=True))
+
+    async def _mark(self, state: ProjectState, history: History, fix_id: str, *, undone: bool) -> None:
+        await run_blocking(partial(history.mark, state.project, fix_id, undone=undone))
 
     # ------------------------------------------------------------------ commands
 

@@ -27,6 +27,7 @@ class Registry:
         self._complain = complain
         self._complaints: set[tuple[Path, str]] = set()
         self._auto_heal: dict[Path, bool] = {}
+        self._trusted: dict[Path, bool] = {}
         self.folders: dict[Path, Folder] = {}
         self.states: dict[Path, ProjectState] = {}
 
@@ -48,12 +49,14 @@ class Registry:
         if folder is None:
             return self.state_of(path)
         await folder.ready.wait()
+        await self.learn_trust(folder.path)
         folder = self.folders.get(folder.path, folder)
         project = await run_blocking(self._world.project_of, path, folder.path)
         return await self._add(project, folder) if project is not None else self.state_of(path)
 
     async def discover(self, folder: Folder) -> Sequence[ProjectState]:
         """Find every project of a folder, with the reds of the user's own last run. Runs nothing."""
+        await self.learn_trust(folder.path)
         projects = await run_blocking(self._world.discover, folder.path)
         return [await self._add(project, folder) for project in projects]
 
@@ -108,7 +111,12 @@ class Registry:
         known = self.folders.get(folder)
         if known is not None and known.trusted is not None:
             return known.trusted
-        return self._world.trust.is_trusted(folder)
+        return self._trusted.get(folder, False)
+
+    async def learn_trust(self, folder: Path) -> None:
+        """Look an untrusted folder up in the user's list: it may have been trusted in a terminal meanwhile."""
+        if not self.is_trusted(folder):
+            self._trusted[folder] = await run_blocking(self._world.trust.is_trusted, folder)
 
     def with_sources(self, path: Path, sources: Sequence[Mapping[str, Any]]) -> Folder:
         """The folder with other settings sources."""

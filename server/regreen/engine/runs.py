@@ -16,6 +16,7 @@ from regreen.engine.state import Offer, ProjectState, make_offer, short_name
 from regreen.engine.world import Face, Level, World
 from regreen.pipeline import Baseline, Tools
 from regreen.pipeline.texts import MAX_BYTES
+from regreen.platform.background import run_blocking
 from regreen.values import CandidateVerdict, Failure, HealResult, Outcome, Progress, Snapshot
 
 log = logging.getLogger(__name__)
@@ -195,7 +196,7 @@ class Runs:
             offers.append(make_offer(fix, state.root, before))
         state.keep_result(result, offers)
         found += offers
-        tools.history.record(state.project, result)
+        await run_blocking(tools.history.record, state.project, result)
         self._face.log(
             Level.INFO,
             f"{result.failure.nodeid}: {result.outcome.value} after {result.seconds:.1f} s. {result.cause}",

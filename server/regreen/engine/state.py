@@ -46,9 +46,10 @@ class Offer:
     lines: Mapping[Path, tuple[int, int]]
 
     @property
-    def fingerprint(self) -> tuple[str, str]:
-        """What stays the same when the same fix is found again."""
-        return (self.fix.failure.nodeid, self.fix.diff)
+    def fingerprint(self) -> tuple[str, ...]:
+        """What stays the same when the same fix is found again, although the text around it changed."""
+        files = sorted(str(path) for path in self.before)
+        return (self.fix.failure.nodeid, self.fix.candidate.title, *files)
 
 
 def make_offer(fix: VerifiedFix, root: Path, before: Mapping[Path, bytes]) -> Offer:
@@ -110,7 +111,7 @@ class ProjectState:
     snapshot: Snapshot | None = None
     seen: dict[Path, str] = field(default_factory=dict)
     muted_tests: set[str] = field(default_factory=set)
-    muted_fixes: set[tuple[str, str]] = field(default_factory=set)
+    muted_fixes: set[tuple[str, ...]] = field(default_factory=set)
     suite_seconds: float | None = None
     suite_checked: set[str] = field(default_factory=set)
     problem: str = ""

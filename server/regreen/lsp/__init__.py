@@ -7,7 +7,6 @@ import logging
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from regreen.engine import World
 from regreen.lsp import streams
@@ -20,13 +19,9 @@ class Options:
 
     Args:
         tcp: (host, port) to listen on for one client instead of stdin and stdout.
-        log_file: where the log goes; None: stderr.
-        verbose: log what the library says, too; it contains the user's code.
     """
 
     tcp: tuple[str, int] | None = None
-    log_file: Path | None = None
-    verbose: bool = False
 
 
 def serve(make_world: Callable[[], World], options: Options | None = None) -> int:
@@ -40,7 +35,7 @@ def serve(make_world: Callable[[], World], options: Options | None = None) -> in
         The exit code of the process.
     """
     options = options or Options()
-    _configure_log(options)
+    _keep_code_out_of_the_log()
     return asyncio.run(_tcp(make_world, *options.tcp) if options.tcp else _stdio(make_world))
 
 
@@ -71,24 +66,12 @@ async def _tcp(make_world: Callable[[], World], host: str, port: int) -> int:
     return await done
 
 
-def _configure_log(options: Options) -> None:
-    handler = (
-        logging.FileHandler(options.log_file, encoding="utf-8")
-        if options.log_file is not None
-        else logging.StreamHandler(sys.stderr)
-    )
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    if not options.verbose:
-        handler.addFilter(_keeps_code_out)
-    root = logging.getLogger()
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG if options.verbose else logging.INFO)
-    logging.getLogger("pygls").setLevel(logging.DEBUG if options.verbose else logging.WARNING)
-
-
-def _keeps_code_out(record: logging.LogRecord) -> bool:
-    """Drop what the library says about a message that failed: it quotes the message, and with it the user's code."""
-    return not (record.name.startswith("pygls") and record.exc_info)
+def _keep_code_out_of_the_log() -> None:
+    """The library logs whole messages, and with them the user's code: all at INFO, failed ones with tracebacks."""
+    for name in ("pygls", "pygls.protocol.json_rpc", "pygls.server", "pygls.io_"):
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.WARNING)
+        logger.addFilter(lambda record: not record.exc_info)
 
 
 __all__ = ["Options", "Server", "serve"]

@@ -1,0 +1,179 @@
+"""When is a fix applied by itself, and what happens when it is taken back?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from regreen.engine import Change
+from regreen.errors import StaleFix
+from regreen.values import Outcome
+
+TEST = "tests/test_cart.py::test_total"
+
+
+def take_over(bench: Any) -> None:
+    """An editor that does what it is asked."""
+
+    def apply(change: Change) -> None:
+        for path, data in change.after.items():
+            bench.type(path.relative_to(bench.root).as_posix(), data.decode())
+
+    bench.face.on_apply = apply
+
+
+async def start(bench: Any, **settings: Any) -> None:
+    bench.git.top = bench.root
+    take_over(bench)
+    await bench.open(**{"autoHeal.onSave": True, **settings})
+    bench.open_document("cart.py")
+    await bench.rest(1)
+
+
+async def test_a_saved_bug_is_healed_in_the_document_but_not_on_disk(bench: Any, good: str, bad: str) -> None:
+    await start(bench)
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.face.changes)
+    await bench.rest()
+    assert bench.engine.documents.get(bench.root / "cart.py").text == good
+    assert (bench.root / "cart.py").read_text() == bad
+    assert bench.engine.queries.marks(bench.root / "tests/test_cart.py") == []  # known green: it was verified
+    assert bench.history.marks[-1][1] is False
+
+
+async def test_the_save_of_our_own_text_runs_nothing(bench: Any, good: str, bad: str) -> None:
+    await start(bench)
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.face.changes)
+    runs = len(bench.runs)
+    bench.save("cart.py")
+    await bench.rest()
+    assert (bench.root / "cart.py").read_text() == good
+    assert len(bench.runs) == runs
+    assert len(bench.face.changes) == 1
+
+
+async def test_one_undo_brings_the_text_back_and_the_fix_is_not_forced_again(bench: Any, bad: str) -> None:
+    await start(bench)
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.face.changes)
+    await bench.rest(1)
+    bench.type("cart.py", bad)  # undo
+    await bench.rest(1)
+    assert bench.history.marks[-1][1] is True
+    assert [m.kind for m in bench.engine.queries.marks(bench.root / "tests/test_cart.py")] == ["failure"]
+    assert bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3)  # it waits in the lightbulb
+    (red,) = bench.engine.queries.reds_at(bench.root / "cart.py", 3, 3)
+    assert not red.preferred
+    bench.save("cart.py")
+    await bench.rest()
+    bench.save("cart.py", bad + "\n")
+    await bench.until(lambda: len(bench.heals) == 2)
+    await bench.rest()
+    assert len(bench.face.changes) == 1
+    assert bench.engine.documents.get(bench.root / "cart.py").text == bad + "\n"
+
+
+@pytest.mark.parametrize("case", ["off", "target only", "four lines", "autosave", "dirty", "closed"])
+async def test_a_fix_waits_in_the_lightbulb_unless_every_condition_holds(
+    bench: Any, bad: str, case: str
+) -> None:
+    await start(bench, **({"autoHeal.onSave": False} if case == "off" else {}))
+    if case == "target only":
+        bench.rules[TEST].outcome = Outcome.VERIFIED_TARGET_ONLY
+    if case == "four lines":
+        bench.rules[TEST].lines_changed = 4
+    bench.save("cart.py", bad, by_hand=case != "autosave")
+    if case == "closed":
+        bench.engine.closed(bench.root / "cart.py")
+    await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+    if case == "dirty":
+        bench.type("cart.py", bad + "# typing\n")
+    await bench.rest()
+    assert bench.face.changes == []
+
+
+async def test_nothing_is_applied_while_someone_types(bench: Any, bad: str) -> None:
+    await start(bench)
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+    for _ in range(5):  # typing that comes back to the same text keeps the fix valid, but waiting
+        bench.type("cart.py", bad + "x")
+        bench.type("cart.py", bad)
+        await bench.rest(1)
+        assert bench.face.changes == []
+    await bench.until(lambda: bench.face.changes)
+
+
+async def test_an_editor_that_says_applied_but_did_not_is_not_believed(bench: Any, bad: str) -> None:
+    await start(bench)
+    bench.face.on_apply = lambda _: None
+    bench.save("cart.py", bad)
+    await bench.until(lambda: "did not take the fix over" in bench.log)
+    assert bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3)
+    assert bench.history.marks == []
+
+
+async def test_the_toggle_holds_for_the_session_and_survives_new_settings(bench: Any, bad: str) -> None:
+    await start(bench, **{"autoHeal.onSave": False})
+    assert bench.engine.toggle_auto_heal(bench.root) is True
+    bench.engine.configure(bench.root, [{"autoHeal.onSave": False}])
+    await bench.rest(1)
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.face.changes)
+    assert bench.engine.toggle_auto_heal(bench.root) is False
+
+
+async def test_a_fix_taken_from_the_menu_is_noticed_by_its_text(bench: Any, bad: str) -> None:
+    await start(bench, **{"autoHeal.onSave": False})
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+    (offer,) = bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3)
+    bench.type("cart.py", offer.after[bench.root / "cart.py"].decode())
+    await bench.rest(1)
+    assert bench.engine.queries.marks(bench.root / "tests/test_cart.py") == []
+    assert bench.history.marks == [(offer.fix.fix_id, False)]
+
+
+async def test_other_fixes_of_the_same_file_are_verified_again_after_one_is_applied(
+    bench: Any, good: str
+) -> None:
+    text = good + "\n\ndef count(prices):\n    return len(prices) - 1\n"
+    bench.rule(
+        "tests/test_cart.py::test_count",
+        lambda texts: "- 1" not in texts["cart.py"],
+        fixed=lambda t: t.replace(" - 1", ""),
+        line=9,
+    )
+    await start(bench, **{"autoHeal.onSave": False})
+    bench.save("cart.py", text.replace("+=", "-="))
+    path = bench.root / "cart.py"
+    await bench.until(lambda: len(bench.engine.queries.fixes_at(path, 0, 99)) == 2)
+    (offer,) = bench.engine.queries.fixes_at(path, 3, 3)
+    bench.type("cart.py", offer.after[path].decode())
+    await bench.until(lambda: len(bench.heals) == 2)
+    assert bench.heals[1] == ("tests/test_cart.py::test_count",)
+    await bench.until(lambda: bench.engine.queries.fixes_at(path, 0, 99))
+    (other,) = bench.engine.queries.fixes_at(path, 0, 99)
+    assert other.after[path].decode() == good + "\n\ndef count(prices):\n    return len(prices)\n"
+
+
+@pytest.mark.parametrize("where", ["buffer", "disk", "gone"])
+async def test_a_stale_fix_is_refused(bench: Any, bad: str, where: str) -> None:
+    await start(bench, **{"autoHeal.onSave": False})
+    bench.save("cart.py", bad)
+    path = bench.root / "cart.py"
+    await bench.until(lambda: bench.engine.queries.fixes_at(path, 3, 3))
+    (offer,) = bench.engine.queries.fixes_at(path, 3, 3)
+    assert await bench.engine.queries.resolve(offer.fix.fix_id) is offer
+    if where == "buffer":
+        bench.type("cart.py", bad + "x")
+    else:
+        bench.engine.closed(path)
+        if where == "gone":
+            path.unlink()
+        else:
+            path.write_text(bad + "x")
+    with pytest.raises(StaleFix):
+        await bench.engine.queries.resolve(offer.fix.fix_id)

@@ -1,0 +1,126 @@
+"""For which red tests does a search start by itself?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+TEST = "tests/test_cart.py::test_total"
+
+
+async def test_test_driven_work_is_not_fought(bench: Any, bad: str) -> None:
+    await bench.open()  # never green before, and not in git
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.runs)
+    await bench.rest()
+    assert bench.heals == []
+    (lens,) = bench.engine.queries.lenses(bench.root / "tests/test_cart.py")
+    assert lens.title == "Expected 15, got -15 · Find a fix"
+    bench.engine.heal([TEST], bench.engine.queries.projects(None))
+    await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+    assert bench.heals == [(TEST,)]
+
+
+@pytest.mark.parametrize(("changed", "heals"), [((), 1), (("tests/test_cart.py",), 0)])
+async def test_a_test_whose_code_is_committed_is_searched_for(
+    bench: Any, bad: str, changed: tuple[str, ...], heals: int
+) -> None:
+    bench.git.top = bench.root
+    bench.git.changed = frozenset(bench.root / name for name in changed)
+    await bench.open()
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.runs)
+    await bench.rest()
+    assert len(bench.heals) == heals
+
+
+async def test_a_test_that_was_green_in_this_session_is_searched_for(bench: Any, good: str, bad: str) -> None:
+    await bench.open()
+    bench.save("cart.py", good + "\n")
+    await bench.until(lambda: bench.runs)
+    await bench.rest(1)
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.heals)
+    assert bench.heals == [(TEST,)]
+
+
+async def test_many_that_turn_red_at_once_are_grouped_and_wait_for_the_user(
+    bench: Any, bad: str, last_run: Callable[..., None]
+) -> None:
+    names = [f"tests/test_cart.py::test_{n}" for n in range(21)]
+    for name in names:
+        bench.rule(name, lambda texts: "+=" in texts["cart.py"])
+    last_run(bench.root, known=names)
+    await bench.open()
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.runs)
+    await bench.rest()
+    assert bench.heals == []
+    assert "22 tests are red, 1 causes" in bench.log
+    lenses = bench.engine.queries.lenses(bench.root / "tests/test_cart.py")
+    assert len(lenses) == 22
+    assert "same cause as 21 others" in lenses[0].title
+    bench.engine.heal([], bench.engine.queries.projects(None))
+    await bench.until(lambda: bench.heals)
+    assert len(bench.heals[0]) == 22
+
+
+async def test_running_tests_by_command_finds_no_fixes(bench: Any, bad: str) -> None:
+    bench.git.top = bench.root
+    bench.write("cart.py", bad)
+    await bench.open()
+    bench.engine.run_tests([], bench.engine.queries.projects(None))
+    await bench.until(lambda: bench.runs)
+    await bench.rest(1)
+    assert bench.heals == []
+
+
+async def test_healing_with_nothing_known_runs_the_whole_suite_first(bench: Any, bad: str) -> None:
+    bench.write("cart.py", bad)
+    await bench.open()
+    bench.engine.heal([], bench.engine.queries.projects(None))
+    await bench.until(lambda: bench.heals)
+    assert bench.runs == [()]
+
+
+async def test_a_muted_test_is_not_searched_for_and_its_offers_go(bench: Any, bad: str) -> None:
+    bench.git.top = bench.root
+    await bench.open()
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+    bench.engine.mute(TEST, bench.engine.queries.projects(None))
+    assert bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3) == []
+    bench.save("cart.py", bad + "\n")
+    await bench.until(lambda: len(bench.runs) == 2)
+    await bench.rest()
+    assert len(bench.heals) == 1
+
+
+async def test_the_whole_suite_in_idle_time_takes_an_offer_back(bench: Any, bad: str) -> None:
+    bench.git.top = bench.root
+    bench.rule(
+        "tests/test_far.py::test_far",
+        lambda texts: "fixed" not in texts["cart.py"],
+        file="tests/test_cart.py",
+    )
+    bench.rules[TEST].fixed = lambda text: text.replace("-=", "+=") + "# fixed\n"
+    await bench.open()
+    bench.engine.run_tests([], bench.engine.queries.projects(None))
+    await bench.until(lambda: bench.runs)
+    await bench.rest(1)
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+    await bench.until(lambda: not bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+    assert "test_far turned red with it" in bench.log
+    assert "NO_FIX" in bench.engine.queries.explain(TEST)
+
+
+async def test_the_whole_suite_is_left_alone_when_it_is_not_known_to_be_quick(bench: Any, bad: str) -> None:
+    bench.git.top = bench.root
+    await bench.open()
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+    await bench.rest(20)
+    assert () not in bench.runs
