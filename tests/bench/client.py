@@ -136,7 +136,12 @@ class LspClient:
     def actions(self, path: Path, line: int) -> list[dict[str, Any]]:
         """The code actions at a line."""
         at = {"line": line, "character": 0}
-        context = {"diagnostics": self.diagnostics.get(path.as_uri(), []), "triggerKind": 1}
+        here = [
+            one
+            for one in self.diagnostics.get(path.as_uri(), [])
+            if one["range"]["start"]["line"] <= line <= one["range"]["end"]["line"]
+        ]
+        context = {"diagnostics": here, "triggerKind": 1}
         params = {
             "textDocument": {"uri": path.as_uri()},
             "range": {"start": at, "end": at},
