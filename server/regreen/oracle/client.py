@@ -23,7 +23,16 @@ from regreen.oracle.runlog import RunLog, what_is_left
 from regreen.platform.background import run_blocking, uninterrupted
 from regreen.ports import Mirror
 from regreen.settings import Settings
-from regreen.values import Interpreter, Project, Rung, RunReport, RunRequest, TestStatus, WorkingCopy
+from regreen.values import (
+    CanaryPoint,
+    Interpreter,
+    Project,
+    Rung,
+    RunReport,
+    RunRequest,
+    TestStatus,
+    WorkingCopy,
+)
 
 OLDEST_PYTEST = 7
 AT_ONCE = 2
@@ -257,12 +266,15 @@ def _message(
         "collect_only": request.collect_only,
         "details": request.details,
         "stop_first": request.stop_at_first_failure,
-        "canaries": [
-            {"path": str(paths.copy(point.path)), "line": point.line + 1} for point in request.canaries
-        ],
+        "canaries": _places(request.canaries, paths),
+        "observe": _places(request.observe, paths),
         "kind": project.kind,
         "bytecode": not request.overlay and not request.canaries,
     }
+
+
+def _places(points: tuple[CanaryPoint, ...], paths: Paths) -> list[dict[str, Any]]:
+    return [{"path": str(paths.copy(point.path)), "line": point.line + 1} for point in points]
 
 
 def _what_next(request: RunRequest, log: RunLog, stop: Stop, stderr: str) -> tuple[str, ...] | None:

@@ -40,6 +40,7 @@ class RunLog:
     loaded: set[str] = field(default_factory=set)
     lost: set[str] = field(default_factory=set)
     canary_arrived: bool = False
+    behaviour: str = ""
     isolation: str = "none"
     exit_status: int | None = None
     problem: str = ""
@@ -70,6 +71,7 @@ class RunLog:
             "begin": self._begin,
             "test": self._test,
             "canary": self._canary,
+            "behaviour": self._behaviour,
             "finished": self._finished,
             "ended": self._ended,
         }.get(need(record, "ev", str))
@@ -114,6 +116,9 @@ class RunLog:
         need(record, "path", str)
         need(record, "line", int)
         self.canary_arrived = True
+
+    def _behaviour(self, record: Record) -> None:
+        self.behaviour = need(record, "digest", str)
 
     def _finished(self, record: Record) -> None:
         self.finished = True
@@ -177,6 +182,7 @@ class RunLog:
             spectrum=Spectrum(self.lines),
             origins=frozenset(self.origins),
             canary_arrived=self.canary_arrived,
+            behaviour=self.behaviour,
             problem=problem,
             uncompilable=frozenset(self.uncompilable),
             isolation=self.isolation,

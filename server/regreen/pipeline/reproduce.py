@@ -36,7 +36,7 @@ async def reproduce(failure: Failure, base: Baseline, tools: Tools, settings: Se
     known = base.outcomes.get(failure.nodeid)
     hangs = known is not None and known.status is TestStatus.TIMEOUT
     limit = min(settings.seconds_per_test, HANG_SECONDS) if hangs else settings.seconds_per_test
-    request = RunRequest(base.snapshot, (failure.nodeid,), spectrum=True, seconds_per_test=limit)
+    request = RunRequest(base.snapshot, Target(failure).nodeids, spectrum=True, seconds_per_test=limit)
 
     warm = await tools.oracle.run(request)
     if hangs and _status(warm, failure) is TestStatus.TIMEOUT:
@@ -135,7 +135,7 @@ def _is_red(report: RunReport, failure: Failure) -> bool | None:
     outcome = _outcome(report, failure)
     if outcome is not None:
         return outcome.status.is_red
-    if failure.is_collection and any(i.startswith(failure.nodeid + "::") for i in report.collected):
+    if failure.is_collection and report.collected:
         return False
     return None
 
