@@ -6,14 +6,12 @@ Filled in the zygote, so that every fork finds the code in memory. Keyed by path
 from __future__ import annotations
 
 import hashlib
-import types
-import warnings
 
-from regreen_probe import markers
+from regreen_probe import instrument, markers
 
 PLAIN, MARKED = "plain", "marked"
 
-Compiled = "tuple[types.CodeType, markers.Table | None]"
+Compiled = "tuple[CodeType, markers.Table | None]"
 
 _known: dict[tuple[str, bytes, str], Compiled] = {}
 
@@ -35,12 +33,8 @@ def compiled(path: str, source: bytes, variant: str) -> tuple[Compiled, bool]:
 
 
 def _compile(path: str, source: bytes, variant: str) -> Compiled:
-    with warnings.catch_warnings():
-        # A cached .pyc would be silent, too: the project's warning filters must not make this an error.
-        warnings.simplefilter("ignore")
-        if variant == MARKED:
-            return markers.compile_marked(source, path)
-        return compile(source, path, "exec", dont_inherit=True), None
+    table = markers.Table(path) if variant == MARKED else None
+    return instrument.compiled(path, source, table=table), table
 
 
 def precompile(path: str) -> None:

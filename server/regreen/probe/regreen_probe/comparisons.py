@@ -33,9 +33,9 @@ class Compared:
         self.place = (id(frame), frame.f_code, frame.f_lineno)
         self.last = made(op, left, right)
 
-    def at(self, frame: types.FrameType) -> dict[str, str] | None:
-        """The comparison made last in this very frame."""
-        return self.last if self.place[:2] == (id(frame), frame.f_code) else None
+    def at(self, frame: types.FrameType, line: int) -> dict[str, str] | None:
+        """The last comparison, when it was made in this very frame and line."""
+        return self.last if self.place == (id(frame), frame.f_code, line) else None
 
 
 def made(op: str, left: object, right: object) -> dict[str, str]:
@@ -54,12 +54,14 @@ def of(error: BaseException, compared: Compared) -> dict[str, str] | None:
     entry = error.__traceback__
     if entry is None or not isinstance(error, AssertionError):
         return None
-    while entry.tb_next is not None:
+    while True:
         asked = _by_unittest(entry.tb_frame)
         if asked is not None:
             return asked
+        if entry.tb_next is None:
+            break
         entry = entry.tb_next
-    return compared.at(entry.tb_frame) or _bare(error, entry.tb_frame)
+    return compared.at(entry.tb_frame, entry.tb_lineno) or _bare(error, entry.tb_frame)
 
 
 _UNITTEST = {

@@ -58,6 +58,14 @@ class Describer:
         failure["hints"] = hints.of(leaf, steps, self.own)
         return failure
 
+    def stack(self, frame: types.FrameType | None) -> list[dict[str, object]]:
+        """The `frames` of a running thread, from its innermost frame."""
+        steps = []
+        while frame is not None:
+            steps.append((frame, frame.f_lineno or frame.f_code.co_firstlineno))
+            frame = frame.f_back
+        return [self.frame(*step) for step in bounded(self.cut(steps[::-1]))]
+
     def cut(self, steps: list[tuple[types.FrameType, int]]) -> list[tuple[types.FrameType, int]]:
         """From the first frame of the project on; all of them when there is none."""
         steps = [s for s in steps if not s[0].f_code.co_filename.startswith(OURS)]
@@ -78,7 +86,7 @@ class Describer:
             names = [n for n in space if isinstance(n, str)][: LOCALS * 2]
             shown = reprs.named(names, space)[:LOCALS]
         return {
-            "path": path, "line": line, "function": frame.f_code.co_name, "own": own, "locals": shown
+            "path": path, "line": line, "function": getattr(frame.f_code, "co_qualname", frame.f_code.co_name), "own": own, "locals": shown
         }  # fmt: skip
 
     def parser_place(self, error: BaseException) -> list[dict[str, object]]:
@@ -89,7 +97,13 @@ class Describer:
             return []
         own = self.own(error.filename)
         return [
-            {"path": error.filename, "line": max(error.lineno, 1), "function": "<module>", "own": own, "locals": []}
+            {
+                "path": error.filename,
+                "line": max(error.lineno, 1),
+                "function": "<module>",
+                "own": own,
+                "locals": [],
+            }
         ]
 
 

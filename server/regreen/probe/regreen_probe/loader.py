@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib.machinery
 
-from regreen_probe import cache, markers
+from regreen_probe import cache, instrument, markers
+from regreen_probe.canary import Cage
+from regreen_probe.observe import Observer
 
 
 class Options:
@@ -15,21 +17,32 @@ class Options:
 
     Args:
         spectrum: insert statement markers.
+        cage: the canaries of this run.
+        observer: the functions whose calls are digested.
     """
 
-    def __init__(self, *, spectrum: bool = False) -> None:
-        self.variant = cache.MARKED if spectrum else cache.PLAIN
+    def __init__(self, *, spectrum: bool, cage: Cage, observer: Observer) -> None:
+        self.spectrum = spectrum
+        self.cage = cage
+        self.observer = observer
         self.tables: dict[str, markers.Table] = {}
         self.imported: set[str] = set()
         self.compiled: list[str] = []
 
     def code(self, path: str, source: bytes):
         """The code object to execute for one project file."""
-        (code, table), new = cache.compiled(path, source, self.variant)
-        if new:
+        if self.cage.numbers(path):
+            table, new = markers.Table(path) if self.spectrum else None, True
+            code = instrument.compiled(path, source, table=table, cage=self.cage)
+        else:
+            variant = cache.MARKED if self.spectrum else cache.PLAIN
+            (code, table), new = cache.compiled(path, source, variant)
+        if new and path not in self.imported:
             self.compiled.append(path)
         if table is not None:
             self.tables[path] = table
+        self.imported.add(path)
+        self.observer.look(path, source, code)
         return code
 
 
@@ -43,6 +56,4 @@ class ProjectLoader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname):
         """The code of the module, compiled from its file and never from a .pyc."""
         path = self.get_filename(fullname)
-        code = self._regreen_options.code(path, self.get_data(path))
-        self._regreen_options.imported.add(path)
-        return code
+        return self._regreen_options.code(path, self.get_data(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from regreen_probe import facts, host, run
+from regreen_probe import confine, facts, host, run
 from regreen_probe.pipe import Pipe, private_pipes
 
 
@@ -18,6 +18,7 @@ def main(mode: str) -> None:
     if len(sys.argv) > 1 and sys.argv[1] in sys.path:
         sys.path.remove(sys.argv[1])  # the package is found by its own path from now on
     reader, pipe = private_pipes()
+    confine.die_with_parent(os.getppid())
     if mode == "host":
         host.serve(reader, pipe)
     else:

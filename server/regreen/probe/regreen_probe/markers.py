@@ -7,7 +7,6 @@ the compiled code as a constant, so no name appears in any namespace of the proj
 from __future__ import annotations
 
 import ast
-import types
 
 PLACE = "\0regreen table\0"
 
@@ -31,21 +30,10 @@ class Table:
         return sorted({line for line, hit in zip(self.lines, self.hits) if hit})
 
 
-def compile_marked(source: bytes, path: str) -> tuple[types.CodeType, Table]:
-    """Compile with markers; without them where the tree is too deep to be changed.
-
-    Raises:
-        SyntaxError, ValueError: as compile() does.
-    """
-    table = Table(path)
-    try:
-        tree = ast.parse(source, path)
-        _mark_body(tree, table, inside=False)
-        code = compile(tree, path, "exec", dont_inherit=True)
-    except RecursionError:
-        return compile(source, path, "exec", dont_inherit=True), Table(path)
+def mark(tree: ast.Module, table: Table) -> None:
+    """Insert the markers of one file; its table gets the lines."""
+    _mark_body(tree, table, inside=False)
     table.hits = bytearray(len(table.lines))
-    return replace_constant(code, {PLACE: table.hits}), table
 
 
 def _mark_body(node: ast.AST, table: Table, *, inside: bool) -> None:
@@ -85,20 +73,5 @@ def _marked(block: list[ast.stmt], table: Table, *, documented: bool) -> list[as
 
 def _marker(statement: ast.stmt, number: int) -> ast.stmt:
     place = {"lineno": statement.lineno, "end_lineno": statement.lineno, "col_offset": 0, "end_col_offset": 0}
-    target = ast.Subscript(
-        ast.Constant(PLACE, **place), ast.Constant(number, **place), ast.Store(), **place
-    )
+    target = ast.Subscript(ast.Constant(PLACE, **place), ast.Constant(number, **place), ast.Store(), **place)
     return ast.Assign([target], ast.Constant(1, **place), **place)
-
-
-def replace_constant(code: types.CodeType, values: dict[str, object]) -> types.CodeType:
-    """The code with placeholder strings replaced by objects, in nested code, too."""
-    constants = []
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            constants.append(replace_constant(constant, values))
-        elif isinstance(constant, str) and constant in values:
-            constants.append(values[constant])
-        else:
-            constants.append(constant)
-    return code.replace(co_consts=tuple(constants))

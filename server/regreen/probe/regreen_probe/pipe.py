@@ -44,6 +44,13 @@ class Pipe:
         finally:
             self._busy = False
 
+    def send_from_fork(self, record: dict[str, object]) -> None:
+        """Send a short record, also from a fork of the owner: one write that the system does not split."""
+        if os.getpid() == self.owner:
+            self.send(record)
+            return
+        os.write(self.fd, json.dumps({"id": self.run, **record}).encode("ascii") + b"\n")
+
 
 def private_pipes() -> tuple[int, Pipe]:
     """Move the protocol from descriptors 0 and 1 to private ones; 0 becomes the null device, 1 a copy of 2."""

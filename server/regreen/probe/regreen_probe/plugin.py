@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from regreen_probe.failures import Describer
+from regreen_probe.observe import Observer
 from regreen_probe.reprs import clip
 
 OUTPUT = 4000
@@ -35,8 +36,7 @@ class Reporter:
         describer: explains exceptions.
         lines: what the current test has executed, {path: [lines]}; None when that is not asked for.
         reset: forgets what was executed.
-        tune: adapts the configuration before anything acts on it.
-        collect_only: stop after collection.
+        observer: watches the calls of some functions while tests run.
     """
 
     def __init__(
@@ -45,11 +45,13 @@ class Reporter:
         describer: Describer,
         lines: Callable[[], dict[str, list[int]]] | None,
         reset: Callable[[], None],
+        observer: Observer,
     ) -> None:
         self.send = send
         self.describer = describer
         self.lines = lines
         self.reset = reset
+        self.observer = observer
         self.deselected = 0
         self.current: Current | None = None
 
@@ -107,7 +109,9 @@ class Reporter:
         self.describer.compared.forget()
         self.send({"ev": "begin", "nodeid": item.nodeid})
         self.reset()
+        self.observer.start()
         result = yield
+        self.observer.stop()
         lines = self.lines() if self.lines is not None else None
         if result.excinfo is not None and current.failure is None:
             current.outcomes.append("error")

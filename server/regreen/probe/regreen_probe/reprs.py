@@ -68,3 +68,34 @@ def named(names: "list[str]", space: "dict[str, object]") -> "list[list[str]]":
         what = HIDDEN if SECRET.search(name) else show(value)
         shown.append([name, clip(type_name(type(value)), REPR), what])
     return shown
+
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+
+
+def stable(value: object, depth: int = 3) -> str:
+    """A bounded repr that is the same in another process: no addresses, sets in order, state for its lack of words."""
+    try:
+        return clip(_stable(value, depth), REPR)
+    except Exception:
+        return unprintable(value)
+
+
+def _stable(value: object, depth: int) -> str:
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset):
+        if depth == 0:
+            return kind.__name__
+        parts = [_stable(part, depth - 1) for part in list(value)[:40]]
+        return "{}({}:{})".format(
+            kind.__name__, len(value), ", ".join(parts if kind in (list, tuple) else sorted(parts))
+        )
+    if kind is dict:
+        if depth == 0:
+            return "dict"
+        pairs = [_stable(k, depth - 1) + ": " + _stable(v, depth - 1) for k, v in list(value.items())[:40]]
+        return "dict({}:{})".format(len(value), ", ".join(pairs))
+    if kind.__repr__ is object.__repr__:
+        state = getattr(value, "__dict__", None)
+        return type_name(kind) + (_stable(state, depth - 1) if depth and type(state) is dict else "")
+    return _ADDRESS.sub("0x", clip(repr(value), REPR))

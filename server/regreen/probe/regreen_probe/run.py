@@ -9,7 +9,7 @@ import tempfile
 import time
 import traceback
 
-from regreen_probe import confine, loader, redirect, session
+from regreen_probe import canary, confine, loader, observe, redirect, session
 from regreen_probe.pipe import Pipe
 
 BROKEN = 70
@@ -50,7 +50,12 @@ def _perform(request: dict, pipe: Pipe, reader: int | None) -> None:
     os.chdir(request["cwd"])
     _environment(request)
     roots = redirect.Roots(request["roots"])
-    options = loader.Options(spectrum=request["spectrum"])
+    observer = observe.Observer(request.get("observe", []))
+    options = loader.Options(
+        spectrum=request["spectrum"],
+        cage=canary.Cage(request["canaries"], pipe.send_from_fork),
+        observer=observer,
+    )
     redirect.install(roots, os.getcwd(), options)
     sys.path += request["plugins"]
     sys.dont_write_bytecode = not request["bytecode"]
@@ -66,7 +71,9 @@ def _perform(request: dict, pipe: Pipe, reader: int | None) -> None:
         pipe.send(record)
     if broken:
         return
-    result = session.run(request, pipe, roots, options)
+    result = session.run(request, pipe, roots, options, reader)
+    if request.get("observe"):
+        pipe.send(observer.record())
     pipe.send({**result, "seconds": round(time.perf_counter() - began, 6)})
 
 

@@ -30,11 +30,16 @@ def uncompilable(paths: list[str]) -> list[dict[str, object]]:
     return records
 
 
-def run(request: dict, pipe: Pipe, roots: redirect.Roots, options: loader.Options) -> dict[str, object]:
+def run(
+    request: dict, pipe: Pipe, roots: redirect.Roots, options: loader.Options, reader: int | None
+) -> dict[str, object]:
     """Run pytest; the `finished` record, but for its seconds."""
     import pytest
 
-    from regreen_probe import comparisons, failures, plugin, tuning
+    from regreen_probe import comparisons, failures, plugin, signals, tuning
+
+    compared = comparisons.Compared()
+    describer = failures.Describer(roots.in_copy, compared, details=request["details"])
 
     def lines() -> dict[str, list[int]]:
         tables = ((t.path, t.executed()) for t in options.tables.values())
@@ -44,8 +49,22 @@ def run(request: dict, pipe: Pipe, roots: redirect.Roots, options: loader.Option
         for table in options.tables.values():
             table.reset()
 
-    describer = failures.Describer(roots.in_copy, comparisons.Compared(), details=request["details"])
-    reporter = plugin.Reporter(pipe.send, describer, lines if request["spectrum"] else None, reset)
+    reporter = plugin.Reporter(
+        pipe.send, describer, lines if request["spectrum"] else None, reset, options.observer
+    )
+
+    def answer(frame: object) -> None:
+        current = reporter.current
+        pipe.send(
+            {
+                "ev": "stack",
+                "nodeid": current.nodeid if current is not None else "",
+                "frames": describer.stack(frame),
+                "lines": lines(),
+            }
+        )
+
+    signals.answer_dumps(answer, reader)
     args = tuning.arguments(request)
     sys.argv = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *args]
     status = int(pytest.main(args, plugins=[reporter, tuning.Tuner(request)]))

@@ -1,0 +1,102 @@
+"""How do the functions around a patch behave, in one short digest that two runs can be compared by?"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import hashlib
+import sys
+import types
+
+from regreen_probe import instrument, reprs
+
+_LEAVING = {dis.opmap[n] for n in dis.opmap if n.startswith(("RETURN_", "YIELD_", "INSTRUMENTED_RETURN",
+                                                            "INSTRUMENTED_YIELD"))}  # fmt: skip
+
+
+class Observer:
+    """Digests the calls of some functions.
+
+    Args:
+        points: [{"path", "line"}] inside those functions, copy paths and 1-based lines.
+    """
+
+    def __init__(self, points: list[dict]) -> None:
+        self.points = [(point["path"], point["line"]) for point in points]
+        self.codes: set[types.CodeType] = set()
+        self.digest = hashlib.sha256()
+        self.calls = 0
+
+    def look(self, path: str, source: bytes, code: types.CodeType) -> None:
+        """A project file was compiled: find the functions in it that are to be observed."""
+        lines = [line for place, line in self.points if place == path]
+        if not lines:
+            return
+        spans = function_spans(ast.parse(source, path))
+        for line in lines:
+            around = [span for span in spans if span[0] <= line <= span[1]]
+            if around:
+                first, _, name = max(around)  # the innermost one starts last
+                self.codes.update(
+                    instrument.functions(code, lambda c: (c.co_firstlineno, c.co_name) == (first, name))
+                )
+
+    def start(self) -> None:
+        """Watch the calls of this thread."""
+        if self.points:
+            sys.settrace(self._enter)
+
+    def stop(self) -> None:
+        """No longer."""
+        if self.points:
+            sys.settrace(None)
+
+    def record(self) -> dict[str, object]:
+        """The `behaviour` so far."""
+        return {"ev": "behaviour", "digest": self.digest.hexdigest(), "calls": self.calls}
+
+    def _enter(self, frame: types.FrameType, event: str, arg: object):
+        if event != "call" or frame.f_code not in self.codes:
+            return None
+        frame.f_trace_lines = False
+        self.calls += 1
+        self._note("call", frame.f_code.co_name, *arguments(frame))
+        raised = "exception"
+
+        def follow(frame: types.FrameType, event: str, arg: object):
+            nonlocal raised
+            if event == "exception":
+                raised = reprs.type_name(arg[0])
+            elif event == "return":
+                # A trace function is told None both for `return None` and when an exception leaves.
+                if arg is None and frame.f_code.co_code[frame.f_lasti] not in _LEAVING:
+                    self._note("raise", raised, *arguments(frame))
+                else:
+                    self._note("return", reprs.stable(arg), *arguments(frame))
+            return follow
+
+        return follow
+
+    def _note(self, *parts: str) -> None:
+        for part in parts:
+            data = part.encode("utf-8", "surrogatepass")
+            self.digest.update(b"%d:" % len(data) + data)
+
+
+def arguments(frame: types.FrameType) -> list[str]:
+    """The parameters of a frame as they are now: a call may change what it was given."""
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
+    space = frame.f_locals
+    return [reprs.stable(space[name]) for name in code.co_varnames[:count] if name in space]
+
+
+def function_spans(tree: ast.Module) -> list[tuple[int, int, str]]:
+    """(first line with decorators, last line, name) of every function."""
+    spans = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            spans.append((first, node.end_lineno or node.lineno, node.name))
+    return spans
