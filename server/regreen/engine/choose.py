@@ -13,7 +13,7 @@ from pathlib import Path
 from regreen import edits, impact
 from regreen.engine.documents import decoded
 from regreen.engine.judgement import is_named, too_slow
-from regreen.engine.outline import outline
+from regreen.engine.outline import is_test_file, outline
 from regreen.engine.state import ProjectState
 from regreen.engine.views import relative
 from regreen.platform.background import run_blocking
@@ -74,13 +74,6 @@ def _choose(
         warm.update(dict.fromkeys(_whatever_reads_data(state)))
     allowed = tuple(n for n in warm if _may_run(n, state))
     return Choice(allowed, tuple(n for n in cold if n not in warm))
-
-
-def is_test_file(path: Path) -> bool:
-    """Whether a file's name is one that pytest (or Django) collects by default."""
-    return path.suffix == ".py" and (
-        path.stem.startswith("test_") or path.stem.endswith("_test") or path.stem == "tests"
-    )
 
 
 def _tests_of(path: Path, texts: Mapping[Path, bytes], state: ProjectState) -> list[str]:

@@ -11,23 +11,27 @@ import logging
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regreen import edits
 from regreen.engine.autoheal import Applied
 from regreen.engine.documents import Document, Documents
 from regreen.engine.healing import Healing
+from regreen.engine.judgement import suite_is_due
 from regreen.engine.lane import IDLE_SECONDS, Job, Lane
 from regreen.engine.queries import Queries
 from regreen.engine.registry import Registry
-from regreen.engine.runs import Runs, close_tools, suite_is_due
 from regreen.engine.state import ProjectState
 from regreen.engine.views import EMPTY, View, build
 from regreen.engine.world import Face, Folder, Level, Status, Watch, World
 from regreen.errors import UserError
 from regreen.platform.background import run_blocking
 from regreen.ports import History
+
+if TYPE_CHECKING:
+    from regreen.engine.runs import Runs
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +63,7 @@ class Engine:
         self.documents = Documents()
         self.registry = Registry(world, lambda sentence: face.log(Level.WARNING, sentence))
         self.queries = Queries(self.registry, self.documents, self._views, self._statuses)
-        self._runs = Runs(world, face, self.documents, self.refresh)
+        self._runs: Runs | None = None
         self._healing = Healing(
             self.documents, self.registry, face, world.clock, self._own_text_seen, self.refresh
         )
@@ -95,6 +99,7 @@ class Engine:
                 self.registry.folders[folder.path] = folder
             for state in await self.registry.discover(folder):
                 self.refresh(state)
+            await self._runner()
         finally:
             folder.ready.set()
         if (
@@ -231,7 +236,7 @@ class Engine:
         message = ""
         try:
             state.problem = ""
-            found = await self._runs.do(state, job)
+            found = await (await self._runner()).do(state, job)
             message = _summary(state)
         except UserError as error:
             found = ()
@@ -249,6 +254,13 @@ class Engine:
             self._spawn(self._healing.apply_when_quiet(state, found, lambda: lane.generation == generation))
         if not job.check_suite:
             self._spawn(self._idle(state, lane))
+
+    async def _runner(self) -> Runs:
+        """What does the jobs; imported when the first one comes, so that the server starts without it."""
+        if self._runs is None:
+            runs = await run_blocking(import_module, "regreen.engine.runs")
+            self._runs = runs.Runs(self._world, self._face, self.documents, self.refresh)
+        return self._runs
 
     async def _idle(self, state: ProjectState, lane: Lane) -> None:
         generation = lane.generation
@@ -394,7 +406,7 @@ class Engine:
     async def _end(self, state: ProjectState) -> None:
         if (lane := self._lanes.pop(state.root, None)) is not None:
             await lane.close()
-        await close_tools(state)
+        await state.close_tools()
 
     async def close(self) -> None:
         """End everything; returns when no process that we started is left."""

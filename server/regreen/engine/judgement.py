@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from regreen.engine.state import ProjectState, file_of
+from regreen.engine.state import Offer, ProjectState, file_of
 from regreen.settings import Settings
 from regreen.values import Failure, TestOutcome
 
@@ -94,3 +94,25 @@ def group_by_cause(failures: Iterable[Failure]) -> list[Sequence[Failure]]:
     for failure in failures:
         groups.setdefault(cause_of(failure), []).append(failure)
     return sorted(groups.values(), key=len, reverse=True)
+
+
+def unchecked_offers(state: ProjectState) -> list[Offer]:
+    """Offers that the whole suite was not run with, and that fit the text of the last run."""
+    files = state.snapshot.files if state.snapshot else {}
+    return [
+        offer
+        for fix_id, offer in state.offers.items()
+        if fix_id not in state.suite_checked
+        and not offer.fix.target_only
+        and all((e := files.get(p)) and e.digest == d for p, d in offer.fix.base_digests.items())
+    ]
+
+
+def suite_is_due(state: ProjectState) -> bool:
+    """Whether idle time may be spent on the whole suite."""
+    return (
+        state.suite_seconds is not None
+        and state.suite_seconds < MAX_SUITE_SECONDS
+        and state.settings.run_tests == "onSave"
+        and bool(unchecked_offers(state))
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from regreen.edits import split_lines
 
@@ -57,3 +58,10 @@ def line_of(text: str, nodeid: str) -> int | None:
     """The 0-based line where a test is defined, None when it is not in the text."""
     name = nodeid.partition("::")[2].partition("[")[0]
     return next((d.line for d in outline(text) if d.name == name), None)
+
+
+def is_test_file(path: Path) -> bool:
+    """Whether a file's name is one that pytest (or Django) collects by default."""
+    return path.suffix == ".py" and (
+        path.stem.startswith("test_") or path.stem.endswith("_test") or path.stem == "tests"
+    )

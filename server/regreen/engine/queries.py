@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regreen import edits
-from regreen.engine.choose import is_test_file
 from regreen.engine.documents import Documents
+from regreen.engine.outline import is_test_file
 from regreen.engine.registry import Registry
 from regreen.engine.state import Offer, ProjectState, short_name
 from regreen.engine.views import Lens, Mark, View, describe, fix_title, relative

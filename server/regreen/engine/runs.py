@@ -10,7 +10,7 @@ from pathlib import Path
 from regreen import pipeline
 from regreen.engine.choose import Choice, choose, move_lines, without_slow
 from regreen.engine.documents import Documents
-from regreen.engine.judgement import MAX_SUITE_SECONDS, Search, choose_search, group_by_cause
+from regreen.engine.judgement import Search, choose_search, group_by_cause, unchecked_offers
 from regreen.engine.lane import Job
 from regreen.engine.state import Offer, ProjectState, make_offer, short_name
 from regreen.engine.world import Face, Level, World
@@ -100,7 +100,7 @@ class Runs:
         """The tools of a project, built when first needed and again when its settings changed."""
         if state.tools is not None and state.tools_settings == state.settings:
             return state.tools
-        await close_tools(state)
+        await state.close_tools()
         settings = state.settings
         tools = await self._world.tools(state.project, settings)
         state.tools, state.tools_settings = tools, settings
@@ -231,28 +231,6 @@ class Runs:
                 self._refresh(state)
 
 
-def unchecked_offers(state: ProjectState) -> list[Offer]:
-    """Offers that the whole suite was not run with, and that fit the text of the last run."""
-    files = state.snapshot.files if state.snapshot else {}
-    return [
-        offer
-        for fix_id, offer in state.offers.items()
-        if fix_id not in state.suite_checked
-        and not offer.fix.target_only
-        and all((e := files.get(p)) and e.digest == d for p, d in offer.fix.base_digests.items())
-    ]
-
-
-def suite_is_due(state: ProjectState) -> bool:
-    """Whether idle time may be spent on the whole suite."""
-    return (
-        state.suite_seconds is not None
-        and state.suite_seconds < MAX_SUITE_SECONDS
-        and state.settings.run_tests == "onSave"
-        and bool(unchecked_offers(state))
-    )
-
-
 async def read_texts(
     known: Mapping[Path, tuple[str, bytes]], snapshot: Snapshot, tools: Tools
 ) -> dict[Path, tuple[str, bytes]]:
@@ -264,14 +242,6 @@ async def read_texts(
             fresh = old is not None and old[0] == entry.digest
             texts[path] = old if old and fresh else (entry.digest, await tools.mirror.read(snapshot, path))
     return texts
-
-
-async def close_tools(state: ProjectState) -> None:
-    """End every process of a project and release its copies."""
-    if (tools := state.tools) is not None:
-        state.tools = None
-        await tools.oracle.close()
-        await tools.mirror.close()
 
 
 def _asked_for(nodeid: str, asked: Iterable[str]) -> bool:

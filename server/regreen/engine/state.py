@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from regreen import edits
-from regreen.pipeline import Baseline, Tools
 from regreen.settings import Settings
 from regreen.values import (
     Failure,
@@ -19,6 +19,9 @@ from regreen.values import (
     TestOutcome,
     VerifiedFix,
 )
+
+if TYPE_CHECKING:  # the pipeline is imported when something runs: the server answers sooner
+    from regreen.pipeline import Baseline, Tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,13 @@ class ProjectState:
     notice_at: Path | None = None
     grouped: frozenset[str] = frozenset()
     searching: frozenset[str] = frozenset()
+
+    async def close_tools(self) -> None:
+        """End every process of the project and release its copies."""
+        if (tools := self.tools) is not None:
+            self.tools = None
+            await tools.oracle.close()
+            await tools.mirror.close()
 
     @property
     def root(self) -> Path:

@@ -10,12 +10,14 @@ import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from regreen.pipeline import Tools
 from regreen.ports import Clock
 from regreen.settings import Settings
 from regreen.values import Project
+
+if TYPE_CHECKING:  # the pipeline is imported when something runs: the server answers sooner
+    from regreen.pipeline import Tools
 
 
 class Trust(Protocol):
@@ -38,7 +40,7 @@ class Watch(Protocol):
         ...
 
 
-ToolsFactory = Callable[[Project, Settings], Awaitable[Tools]]
+ToolsFactory = Callable[[Project, Settings], Awaitable["Tools"]]
 
 
 @dataclass(frozen=True, slots=True)
