@@ -288,6 +288,7 @@ class ProjectMirror:
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._blobs.folder.mkdir(mode=0o700, exist_ok=True)
+        places.tag_cache(self.folder.parent)
         places.stamp_use(self.folder, self.project.root)
         self._slots.open()
         self._index.load()

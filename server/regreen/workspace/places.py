@@ -20,6 +20,7 @@ from pathlib import Path
 
 from regreen.platform import dirs
 from regreen.platform.locks import FileLock
+from regreen.workspace import ignore
 from regreen.workspace.blobs import digest_of
 
 UNUSED_SECONDS = 30 * 24 * 3600
@@ -58,6 +59,13 @@ def stamp_use(folder: Path, project: Path) -> None:
         os.utime(about)
     else:
         about.write_text(json.dumps({"v": 1, "project": os.fspath(project)}), encoding="utf-8")
+
+
+def tag_cache(cache: Path) -> None:
+    """Mark the folder as a cache, which tells backups, and our own scans and watches, to leave it alone."""
+    tag = cache / ignore.CACHE_TAG
+    if not tag.exists():
+        tag.write_bytes(ignore.CACHE_TAG_SIGNATURE + b"\n# Made by Regreen; may be deleted at any time.\n")
 
 
 def list_mirrors(cache: Path | None = None) -> tuple[MirrorInfo, ...]:
