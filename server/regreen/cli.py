@@ -184,7 +184,7 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from regreen.composition import serve  # noqa: PLC0415 — see the module's docstring
+    from regreen.serving import serve  # noqa: PLC0415 — see the module's docstring
 
     tcp = None
     if arguments.tcp is not None:

@@ -1,12 +1,11 @@
-"""Which real parts does everything stand on?
+"""Which real parts do heals stand on?
 
-The one place that knows the concrete classes behind the ports. `cli` calls it; nothing else does.
+The one place that knows the concrete classes behind the ports. The command line imports it when a project is
+healed, the language server (see `serving`) when the first test runs.
 """
 
 from __future__ import annotations
 
-from regreen import lsp
-from regreen.engine import World
 from regreen.history import Store
 from regreen.oracle import interpreters
 from regreen.oracle.client import ProbeOracle
@@ -19,8 +18,6 @@ from regreen.settings import Settings
 from regreen.values import Project
 from regreen.workspace.git import GitCommand
 from regreen.workspace.mirror import ProjectMirror
-from regreen.workspace.projects import discover, locate
-from regreen.workspace.trust import TrustStore
 
 
 async def open_tools(project: Project, settings: Settings) -> Tools:
@@ -51,16 +48,6 @@ async def open_tools(project: Project, settings: Settings) -> Tools:
     )
 
 
-def make_world() -> World:
-    """The real parts for the engine of one language server."""
-    return World(open_tools, discover, locate, TrustStore(), SystemClock())
-
-
 def make_git() -> Git:
     """What version control knows, for commands that have no project yet."""
     return GitCommand()
-
-
-def serve(tcp: tuple[str, int] | None) -> int:
-    """Serve one LSP client, on stdin and stdout or at (host, port), until it leaves; the exit code."""
-    return lsp.serve(make_world, lsp.Options(tcp))

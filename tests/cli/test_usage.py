@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,13 +121,22 @@ def test_the_server_serves_over_tcp(regreen: Regreen) -> None:
         server.communicate()
 
 
-def test_nothing_heavy_is_imported_for_a_small_command(regreen: Regreen) -> None:
-    program = "import sys; from regreen.cli import main; main(['cache', 'list']); print(sorted({'pygls', 'litellm', 'tree_sitter'} & set(sys.modules)))"
-    command = [regreen.command()[0], "-c", program]
-    run = subprocess.run(
-        command, env=regreen.environment(), capture_output=True, encoding="utf-8", check=True
-    )
-    assert run.stdout.splitlines()[-1] == "[]"
+@pytest.mark.parametrize(
+    ("imports", "absent"),
+    [
+        ("import regreen.cli", {"rich", "pygls", "tree_sitter"}),
+        ("import regreen.terminal.housekeeping", {"pygls", "tree_sitter", "sqlite3"}),
+        ("import regreen.composition, regreen.terminal.heal", {"pygls", "lsprotocol", "watchdog", "litellm"}),
+        (
+            "import regreen.serving",
+            {"regreen.composition", "regreen.pipeline", "watchdog", "rich", "sqlite3", "litellm"},
+        ),
+    ],
+)
+def test_a_command_imports_only_what_it_needs(imports: str, absent: set[str]) -> None:
+    program = f"import sys; {imports}; print(sorted({absent!r} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
+    assert run.stdout == "[]\n"
 
 
 def test_python_m_regreen_and_the_script_are_the_same(regreen: Regreen) -> None:

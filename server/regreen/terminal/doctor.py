@@ -27,6 +27,7 @@ from regreen.workspace.arguments import resolve
 from regreen.workspace.mirror import ProjectMirror
 from regreen.workspace.places import disk_size
 from regreen.workspace.trust import TrustStore
+from regreen.workspace.watcher import FolderWatcher
 
 MOST_LEFT_OUT = 5
 """How many files that are not copied are named."""
@@ -93,6 +94,7 @@ async def examine(project: Project, interpreter: str = "") -> Checkup:
         _config(project),
         *await run_blocking(_mirror, project, settings, mirror.folder),
         *([_isolation(facts)] if found.interpreter else []),
+        await run_blocking(_watch, project),
         _trust(project),
         Item("model", "off: fixes come from repair templates, and nothing leaves this machine"),
     ]
@@ -183,6 +185,14 @@ def _isolation(facts: ProbeFacts | RegreenError) -> Item:
         "none: runs are limited in time and resources, but could write to your files",
         hint="Functions that delete, overwrite, spawn or send get no candidates here. Linux 5.13 and newer can confine.",
     )
+
+
+def _watch(project: Project) -> Item:
+    """How editors would notice changes; the only way to know what the system allows is to begin."""
+    told: list[str] = []
+    watcher = FolderWatcher(project.workspace, lambda _path: None, notice=told.append)
+    watcher.close()
+    return Item("watch", watcher.strategy, hint=told[0] if told else "")
 
 
 def _trust(project: Project) -> Item:

@@ -17,14 +17,8 @@ from regreen.terminal.diffs import visible
 from regreen.terminal.evidence import plural, seconds
 from regreen.values import CandidateVerdict, Failure, HealResult, Progress
 
-STAGES = {
-    "sync": "copying the project",
-    "baseline": "running the tests",
-    "reproduce": "reproducing",
-    "localise": "locating the fault",
-    "search": "trying patches",
-    "verify": "verifying",
-}
+STAGES = {"search": "Trying patches", "verify": "Verifying"}
+"""What is said before the message of a stage whose messages only count."""
 
 
 class ShownReporter(Reporter, Protocol):
@@ -133,8 +127,8 @@ class PlainReporter:
 
 
 def _line(progress: Progress) -> str:
-    stage = STAGES.get(progress.stage, progress.stage)
-    subject = visible(progress.nodeid or progress.message)
-    if progress.fraction is not None:
-        return f"{stage} ({progress.fraction:.0%}): {subject}"
-    return f"{stage}: {subject}" if subject else stage
+    """For example "Trying patches, 12 suspects (40%): test_a.py::test_b"."""
+    said = ", ".join(part for part in (STAGES.get(progress.stage, ""), progress.message) if part)
+    share = f" ({progress.fraction:.0%})" if progress.fraction is not None else ""
+    test = f": {progress.nodeid}" if progress.nodeid else ""
+    return visible(f"{said or progress.stage}{share}{test}")
