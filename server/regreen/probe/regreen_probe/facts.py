@@ -56,6 +56,8 @@ def editable_roots() -> list[str]:
     for folder in folders:
         if not os.path.isdir(folder) or folder in roots:
             continue
+        if os.path.basename(folder) in ("site-packages", "dist-packages"):
+            continue  # another environment's
         if not any(redirect.below(folder, k) or redirect.below(os.path.realpath(folder), k) for k in known):
             roots.append(folder)
     return roots

@@ -107,6 +107,8 @@ class Finder:
 
 def install(roots: Roots, cwd: str, options: loader.Options) -> None:
     """Turn this process to the copy. Afterwards nothing of the user's tree is on any path it imports from."""
+    given = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    sys.path[:0] = [p for p in given if p not in sys.path]  # the request's, when this process started without
     sys.path[:] = [roots.to_copy(p) for p in sys.path]
     if cwd not in sys.path[:1]:
         sys.path.insert(0, cwd)  # as `python -m pytest` does
@@ -114,12 +116,12 @@ def install(roots: Roots, cwd: str, options: loader.Options) -> None:
     sys.path_importer_cache.clear()
     sys.meta_path.insert(0, Finder(roots, options))
     for name, module in list(sys.modules.items()):
-        if name != "__main__" and not name.startswith("__editable__"):
-            if roots.in_user_tree(getattr(module, "__file__", None)):
-                del sys.modules[name]  # imported at start-up, from the user's tree: the tests need the copy's
+        if name == "__main__" or name.startswith(("__editable__", "regreen_probe")):
+            continue  # ours stays ours, even where the user's tree is Regreen's own
+        if roots.in_user_tree(getattr(module, "__file__", None)):
+            del sys.modules[name]  # imported at start-up, from the user's tree: the tests need the copy's
     ours = [p for p in sys.path[1:] + extra if roots.in_copy(p)]
-    given = [roots.to_copy(p) for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-    both = list(dict.fromkeys(ours + given))
+    both = list(dict.fromkeys(ours + [roots.to_copy(p) for p in given]))
     if both:
         os.environ["PYTHONPATH"] = os.pathsep.join(both)
 
