@@ -77,6 +77,9 @@ class Reporter:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_make_collect_report(self, collector):
         result = yield
+        if result.excinfo is not None:  # what ends the session, like SystemExit since pytest 8
+            self.collect_error(collector.nodeid, result.excinfo[1], "")
+            return
         report = result.get_result()
         if report.failed:
             call = getattr(report, "call", None)
