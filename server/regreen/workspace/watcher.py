@@ -282,14 +282,5 @@ class _Handler(events.FileSystemEventHandler):
         self._event(event)
 
 
-def describe(folder: Path) -> str:
-    """How changes in a folder would be noticed, for doctor. Blocks; starts nothing."""
-    plan = watch_plan.plan(os.path.abspath(folder))  # noqa: PTH100 — links are kept
-    reason = watch_plan.reason_to_poll(folder, plan)
-    if reason:
-        return f"looking every {POLL_SECONDS:g} s or more: {reason}"
-    return f"{native_name()}, {plan.folders:,} folders"
-
-
 def _stamp(status: os.stat_result) -> tuple[int, int, int]:
     return (status.st_size, status.st_mtime_ns, status.st_ino)

@@ -18,7 +18,7 @@ from watchdog.observers import Observer
 
 from regreen.workspace import watch_plan
 from regreen.workspace import watcher as watcher_module
-from regreen.workspace.watcher import FolderWatcher, describe, watched_events
+from regreen.workspace.watcher import FolderWatcher, watched_events
 
 PATIENCE = 20.0
 NINE_P = "36 35 98:0 / / rw,noatime - 9p none rw\n"
@@ -310,7 +310,9 @@ def test_the_plan_watches_nothing_that_is_left_out_in_as_few_pieces_as_possible(
     assert sorted(plan.alone) == [str(top), str(top / "envs"), str(top / "web")]
     assert sorted(plan.whole) == [str(top / name) for name in ("envs/tools", "shop", "tests")]
     assert plan.folders == 8
-    assert describe(top) == f"{watch_plan.native_name()}, 8 folders"
+    watcher = FolderWatcher(top, lambda _: None)
+    watcher.close()
+    assert watcher.strategy == f"{watch_plan.native_name()}, 8 folders"
 
 
 def test_the_workspace_itself_is_never_watched_as_a_whole(tmp_path: Path) -> None:
@@ -321,7 +323,7 @@ def test_the_workspace_itself_is_never_watched_as_a_whole(tmp_path: Path) -> Non
 def test_too_many_pieces_are_polled(tmp_path: Path) -> None:
     for number in range(watch_plan.MOST_SCHEDULES):
         (tmp_path / f"p{number}" / "node_modules").mkdir(parents=True)
-    assert "too many" in describe(tmp_path)
+    assert "too many" in watch_plan.reason_to_poll(tmp_path, watch_plan.plan(str(tmp_path)), MOUNTS)
 
 
 def test_each_system_is_asked_for_the_event_that_ends_a_save() -> None:
