@@ -6,6 +6,8 @@ healed, the language server (see `serving`) when the first test runs.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from regreen.history import Store
 from regreen.oracle import interpreters
 from regreen.oracle.client import ProbeOracle
@@ -39,13 +41,18 @@ async def open_tools(project: Project, settings: Settings) -> Tools:
     try:
         facts = await oracle.inspect()
         # Siblings that are installed in editable mode must be the copy's, too.
-        await run_blocking(mirror.add_roots, facts.roots)
+        await run_blocking(mirror.add_roots, [root for root in facts.roots if not _is_ours(root, project)])
     except BaseException:
         await uninterrupted(oracle.close())
         raise
     return Tools(
         oracle, mirror, GitCommand(), Store(state_dir() / "history.sqlite3"), SystemClock(), interpreter
     )
+
+
+def _is_ours(root: Path, project: Project) -> bool:
+    """Whether this is the source that Regreen runs from, which only its own tests may regard as project code."""
+    return Path(__file__).is_relative_to(root) and not root.is_relative_to(project.root)
 
 
 def make_git() -> Git:

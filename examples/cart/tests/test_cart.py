@@ -50,7 +50,8 @@ def test_subtotal_of_several_products(cart):
 
 def test_average_price(cart):
     cart.add("MUG", 4)
-    assert cart.average_price() == 850
+    cart.add("TEA")
+    assert cart.average_price() == 635
 
 
 def test_average_price_of_an_empty_cart(cart):

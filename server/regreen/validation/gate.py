@@ -134,6 +134,8 @@ _WORD = re.compile(
     + r"|open|return\s+(?:True|False))\b|except\s*:"
 )
 _TOP_LEVEL = re.compile(r"^[^\s#)\]}]", re.MULTILINE)
+_RECOGNISES = re.compile(r"==|!=|\bin\b|\bis\b")
+_TRIVIAL = frozenset({"0", "1", "''", '""', "-1"})
 _BRANCH = re.compile(r"\bif\b")
 _ELISION = ("... existing code ...", "... rest of", "# ...existing", "…existing code…")
 
@@ -200,19 +202,40 @@ class Gate:
 
     def _special_case(self, old: SourceFile, new: SourceFile) -> str:
         """A new branch that recognises the test's own literal and returns another of its literals."""
-        before = Counter(node.text for node in _branches(old.root))
+        known = {branch.text: _answer(branch) for branch in _branches(old.root)}
         for branch in _branches(new.root):
-            if before[branch.text]:
+            if branch.text in known:
                 continue
-            condition = branch.field("condition")
-            compared = {n.text for n in _literals(condition)} if condition else set()
-            returned = {
-                n.text for node in branch.walk() if node.kind == "return_statement" for n in _literals(node)
-            }
-            trivial = {"0", "1", "''", '""', "-1"}
-            if compared & self._literals - trivial and returned & self._literals:
+            compared, returned = _answer(branch)
+            if any(compared <= theirs and returned <= given for theirs, given in known.values()):
+                continue  # the project's own branch, changed elsewhere than in its literals
+            if compared & self._literals - _TRIVIAL and returned & self._literals:
                 return "answers the test's own input with the test's own answer"
         return ""
+
+
+def _answer(branch: Node) -> tuple[frozenset[str], frozenset[str]]:
+    """The literals that a branch recognises, and those it returns.
+
+    A literal that is only compared by order (`x >= 10`) is a bound, not an input that is recognised.
+    """
+    condition = branch.field("condition")
+    compared: set[str] = set()
+    if condition is not None:
+        bounds = {
+            literal.text
+            for node in condition.walk()
+            if node.kind == "comparison_operator" and not _RECOGNISES.search(node.text)
+            for literal in _literals(node)
+        }
+        compared = {literal.text for literal in _literals(condition)} - bounds
+    returned = {
+        literal.text
+        for node in branch.walk()
+        if node.kind == "return_statement"
+        for literal in _literals(node)
+    }
+    return frozenset(compared), frozenset(returned)
 
 
 def hazards(root: Node) -> Iterator[str]:

@@ -94,6 +94,34 @@ def test_answering_the_tests_own_input_with_its_own_answer_is_refused() -> None:
     assert refusal(BODY, after, literals=frozenset({"'xyz'"})) == ""
 
 
+BULK = """def percent(quantity):
+    if quantity == 3:
+        return 1
+    if quantity > 10:
+        return 5
+    return 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "refused"),
+    [
+        ("quantity > 10", "quantity >= 10", False),
+        ("quantity > 10", "quantity > 9", False),
+        ("quantity == 3:\n        return 1", "quantity == 3:\n        return 2", False),
+        ("quantity > 10", "quantity == 10", True),
+        ("quantity > 10", "quantity in (10, 11)", True),
+        ("    return 0", "    if quantity == 10:\n        return 5\n    return 0", True),
+    ],
+)
+def test_moving_a_bound_of_the_projects_own_branch_is_no_special_case(
+    old: str, new: str, refused: bool
+) -> None:
+    after = BULK.replace(old, new)
+    reason = refusal(BULK, after, literals=frozenset({"9", "10", "5", "0", "3"}))
+    assert ("own answer" in reason) is refused
+
+
 def test_a_protected_file_is_named_with_its_reason() -> None:
     assert (
         refusal(BODY, changed(" - 1", ""), protected="tests are read-only") == "shop.py: tests are read-only"

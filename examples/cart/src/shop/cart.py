@@ -35,8 +35,9 @@ class Cart:
         return total
 
     def average_price(self):
-        """Return the price of an average piece, rounded down; None for an empty cart."""
-        return self.subtotal() // self.count()
+        """Return the mean price of the products, rounded down; None for an empty cart."""
+        prices = [product.cents for product, _ in self.lines()]
+        return sum(prices) // len(prices)
 
     def dearest(self):
         """Return the product with the highest price; None for an empty cart."""
