@@ -1,0 +1,305 @@
+"""Every heal ends in exactly one named outcome, and an offer is proven. Real pytest, real mirror, real probe."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+from regreen.values import HealResult, Outcome, TestStatus
+
+from .lab import Lab
+
+
+def only(results: tuple[HealResult, ...]) -> HealResult:
+    assert len(results) == 1, [r.failure.nodeid for r in results]
+    return results[0]
+
+
+CART = """
+    def total(prices):
+        result = 0
+        for price in prices:
+            result -= price
+        return result
+
+
+    def count(prices):
+        return len(prices)
+    """
+CART_TESTS = """
+    from cart import count, total
+
+
+    def test_total():
+        assert total([1, 2, 3]) == 6
+
+
+    def test_empty():
+        assert total([]) == 0
+
+
+    def test_count():
+        assert count([1, 2]) == 2
+    """
+
+
+async def test_a_wrong_operator_is_found_proven_and_nothing_is_written(lab: Lab) -> None:
+    lab.write({"cart.py": CART, "test_cart.py": CART_TESTS})
+    before = lab.picture()
+    result = only(await lab.heal())
+    assert result.outcome is Outcome.VERIFIED, result.reason
+    fix = result.fixes[0]
+    assert "+        result += price" in fix.diff
+    assert fix.evidence.red_to_green == ("test_cart.py::test_total",)
+    assert fix.evidence.still_green == 1  # test_empty runs total, test_count does not
+    assert (fix.evidence.runs, fix.evidence.canary, fix.evidence.lines_changed) == (3, "reached", 1)
+    assert result.cause == "expected 6, got -6 at test_cart.py:5"
+    assert lab.picture() == before
+
+
+async def test_the_proof_command_runs_the_same_tests(lab: Lab) -> None:
+    lab.write({"cart.py": CART, "test_cart.py": CART_TESTS})
+    fix = only(await lab.heal()).fixes[0]
+    lab.apply(fix)
+    process = await asyncio.create_subprocess_shell(fix.evidence.command, stdout=subprocess.PIPE)
+    out, _ = await process.communicate()
+    assert process.returncode == 0, out
+    assert b"2 passed" in out
+
+
+async def test_nothing_red_is_nothing_to_heal(lab: Lab) -> None:
+    lab.write({"test_ok.py": "def test_ok():\n    assert True\n"})
+    assert await lab.heal() == ()
+
+
+async def test_a_test_whose_reruns_disagree_is_flaky(lab: Lab) -> None:
+    lab.write(
+        {
+            "test_flaky.py": """
+            import time
+
+            def test_sometimes():
+                assert time.monotonic_ns() // 1000 % 2
+            """
+        }
+    )
+    outcomes: list[Outcome] = []
+    for _ in range(40):  # each round ends FLAKY unless chance shows three equal results: 1 in 4
+        outcomes += [result.outcome for result in await lab.heal()]
+        if Outcome.FLAKY in outcomes:
+            break
+    assert set(outcomes) <= {Outcome.FLAKY, Outcome.NO_FIX}
+    assert outcomes[-1] is Outcome.FLAKY
+
+
+async def test_state_that_leaks_from_one_test_to_the_next_is_healed_in_company(lab: Lab) -> None:
+    lab.write(
+        {
+            "basket.py": """
+            def add(item, basket=[]):
+                basket.append(item)
+                return basket
+            """,
+            "test_basket.py": """
+            from basket import add
+
+            def test_first():
+                assert add("a") == ["a"]
+
+            def test_second():
+                assert add("b") == ["b"]
+            """,
+        }
+    )
+    result = only(await lab.heal())
+    assert result.failure.nodeid == "test_basket.py::test_second"
+    assert result.outcome is Outcome.VERIFIED, result.reason
+    assert "basket=None" in result.fixes[0].diff
+    assert any("run after 1 test" in note for note in result.fixes[0].evidence.notes)
+
+
+async def test_a_missing_package_is_the_environments_problem(lab: Lab) -> None:
+    lab.write(
+        {
+            "pay.py": "import stripe_sdk_of_someone_else\n",
+            "test_pay.py": "import pay\n\ndef test_pay():\n    assert pay\n",
+        }
+    )
+    result = only(await lab.heal())
+    assert result.outcome is Outcome.ENVIRONMENT
+    assert "stripe_sdk_of_someone_else" in result.reason
+    assert "regreen.interpreter" in result.reason
+
+
+async def test_a_service_that_does_not_answer_is_the_environments_problem(lab: Lab) -> None:
+    lab.write(
+        {
+            "test_db.py": """
+            import socket
+
+            def test_db():
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", 0))
+                    port = probe.getsockname()[1]
+                socket.create_connection(("127.0.0.1", port), timeout=1)
+            """
+        }
+    )
+    assert only(await lab.heal()).outcome is Outcome.ENVIRONMENT
+
+
+async def test_a_failure_that_lives_in_the_test_alone_has_no_fix_and_says_why(lab: Lab) -> None:
+    lab.write({"test_self.py": "def test_self():\n    assert 1 + 1 == 3\n"})
+    result = only(await lab.heal())
+    assert result.outcome is Outcome.NO_FIX
+    assert "test code" in result.reason
+
+
+async def test_a_fix_that_breaks_another_test_is_not_offered(lab: Lab) -> None:
+    lab.write(
+        {
+            "rate.py": "def rate(n):\n    return n * 2\n",
+            "test_rate.py": """
+            from rate import rate
+
+            def test_red():
+                assert rate(3) == 9
+
+            def test_green():
+                assert rate(5) == 10
+
+            def test_also_green():
+                assert rate(4) == 8 and rate(0) == 0 and rate(-1) == -2
+            """,
+        }
+    )
+    result = only(await lab.heal())
+    assert result.outcome in {Outcome.NO_FIX, Outcome.OVER_BUDGET}, [f.diff for f in result.fixes]
+    assert result.tried["REGRESSION"] > 0
+
+
+async def test_a_file_that_cannot_be_collected_is_healed_as_a_whole(lab: Lab) -> None:
+    lab.write(
+        {
+            "cart.py": "def total(prices)\n    return sum(prices)\n",
+            "test_cart.py": "from cart import total\n\ndef test_total():\n    assert total([1]) == 1\n",
+            "test_other.py": "def test_other():\n    assert True\n",
+        }
+    )
+    result = only(await lab.heal())
+    assert result.failure.is_collection
+    assert result.outcome is Outcome.VERIFIED, result.reason
+    assert "+def total(prices):" in result.fixes[0].diff
+
+
+async def test_a_hanging_test_is_healed_without_waiting_for_every_candidate(lab: Lab) -> None:
+    lab.write(
+        {
+            "loop.py": """
+            def countdown(n):
+                seen = []
+                while n > 0:
+                    seen.append(n)
+                    n += 1
+                    if len(seen) > 10:
+                        seen.clear()
+                return seen
+            """,
+            "test_loop.py": "from loop import countdown\n\ndef test_countdown():\n    assert countdown(3) == [3, 2, 1]\n",
+        }
+    )
+    lab.settings(seconds_per_test=3)
+    base = await lab.baseline()
+    assert base.outcomes["test_loop.py::test_countdown"].status is TestStatus.TIMEOUT
+    result = only(await lab.heal(base))
+    assert result.outcome is Outcome.VERIFIED, result.reason
+    assert "n -= 1" in result.fixes[0].diff
+
+
+async def test_two_red_tests_of_one_cause_get_one_fix_and_one_search(lab: Lab) -> None:
+    lab.write(
+        {
+            "cart.py": CART,
+            "test_cart.py": CART_TESTS + "\n\n    def test_more():\n        assert total([5, 5]) == 10\n",
+        }
+    )
+    first, second = await lab.heal()
+    assert (first.outcome, second.outcome) == (Outcome.VERIFIED, Outcome.VERIFIED)
+    assert first.fixes[0].fix_id == second.fixes[0].fix_id
+    assert set(first.fixes[0].evidence.red_to_green) == {
+        "test_cart.py::test_total",
+        "test_cart.py::test_more",
+    }
+    assert sum(1 for r in (first, second) if r.tried) == 1
+
+
+async def test_a_test_that_is_green_in_the_copy_is_not_reproduced(lab: Lab) -> None:
+    lab.write({"cart.py": CART, "test_cart.py": CART_TESTS})
+    red = await lab.baseline()
+    lab.write({"cart.py": CART.replace("-=", "+=")})
+    green = await lab.baseline()
+    result = await lab.heal_one(red.report.failures[0], green)
+    assert result.outcome is Outcome.NOT_REPRODUCED
+
+
+async def test_only_the_test_changed_since_the_commit_looks_stale(lab: Lab) -> None:
+    lab.write({"cart.py": CART.replace("-=", "+="), "test_cart.py": CART_TESTS})
+    lab.commit()
+    lab.write({"test_cart.py": CART_TESTS.replace("== 6", "== 6000")})
+    result = only(await lab.heal())
+    assert result.outcome is Outcome.STALE_TEST, result.reason
+    assert "test_cart.py" in result.reason
+
+
+async def test_the_budget_ends_a_search_by_name(lab: Lab) -> None:
+    lab.write(
+        {"cart.py": CART.replace("result = 0", "result = sum(prices) * 91"), "test_cart.py": CART_TESTS}
+    )
+    lab.settings(heal_candidates=3)
+    results = await lab.heal()
+    assert {r.outcome for r in results} == {Outcome.OVER_BUDGET}
+    assert all(sum(r.tried.values()) <= 4 for r in results if r.tried)
+
+
+async def test_cancelling_leaves_no_process(lab: Lab) -> None:
+    lab.write(
+        {
+            "slow.py": "import time\n\ndef slow(n):\n    time.sleep(0.5)\n    return n - 1\n",
+            "test_slow.py": "from slow import slow\n\ndef test_slow():\n    assert slow(1) == 77\n",
+        }
+    )
+    base = await lab.baseline()
+    task = asyncio.ensure_future(lab.heal(base))
+    await asyncio.sleep(2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await lab.close()
+    assert [p for p in psutil.Process().children(recursive=True) if p.status() != "zombie"] == []
+
+
+async def test_unsaved_text_is_what_is_healed(lab: Lab) -> None:
+    lab.write({"cart.py": CART.replace("-=", "+="), "test_cart.py": CART_TESTS})
+    unsaved = {lab.root / "cart.py": lab.text(CART).encode()}
+    result = only(await lab.heal(await lab.baseline(unsaved=unsaved)))
+    assert result.outcome is Outcome.VERIFIED
+    assert "+        result += price" in result.fixes[0].diff
+
+
+async def test_code_outside_of_the_project_is_never_patched(lab: Lab) -> None:
+    lab.write(
+        {
+            "vendor/maths.py": "def add(a, b):\n    return a - b\n",
+            "test_maths.py": "from vendor.maths import add\n\ndef test_add():\n    assert add(1, 2) == 3\n",
+        }
+    )
+    result = only(await lab.heal())
+    assert result.outcome is Outcome.NO_FIX
+
+
+def test_lab_writes_inside_its_own_folder(lab: Lab, tmp_path: Path) -> None:
+    assert lab.root.is_relative_to(tmp_path)
