@@ -58,12 +58,12 @@ WITH_PLUGINS = {
     "xdist": ini("-n 2"),
     "xdist auto": ini("-n auto --dist loadfile"),
     "cov": ini("--cov=shop --cov-report=term --cov-fail-under=100"),
-    "cov and xdist and errors": ini("-n 2 --cov=shop -W error"),
+    "cov and xdist and errors": ini("-n 2 --cov=shop -W error -p no:asyncio"),
     "randomly": ini("-p randomly"),
     "randomly seeded": ini("--randomly-seed=7"),
     "timeout": ini("--timeout=20"),
     "no plug-in": ini("-p no:xdist -p no:cov -p no:pytest_cov -p no:randomly"),
-    "errors": INI + "filterwarnings = error\nasyncio_mode = strict\n",
+    "errors": ini("-p no:asyncio", "filterwarnings = error"),
 }
 
 
@@ -120,13 +120,6 @@ def test_node_ids_are_relative_to_rootdir_wherever_the_run_stands(host: Probe, t
     copy = Copy(tmp_path, {**CODE, "pytest.ini": INI, "deep/x.txt": ""})
     ran = host.run(copy, "test_one.py::test_green", cwd=str(copy.root / "deep"), env={"PYTHONPATH": str(copy.root)})
     assert list(ran.tests) == ["test_one.py::test_green"]
-
-
-WARN = (
-    "import warnings\n"
-    "warnings.warn('old', DeprecationWarning)\n"
-    "PATTERN = '\\d'\n"  # an invalid escape: silent once a .pyc exists
-)
 
 
 def test_our_own_loading_warns_of_nothing(host: Probe, tmp_path: Path) -> None:

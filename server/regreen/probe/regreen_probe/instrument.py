@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import types
 import warnings
-from collections.abc import Callable
 
 from regreen_probe import canary, markers
 
@@ -56,10 +55,10 @@ def with_constants(code: types.CodeType, values: dict[str, object]) -> types.Cod
     return code.replace(co_consts=tuple(constant(value) for value in code.co_consts))
 
 
-def functions(code: types.CodeType, wanted: Callable[[types.CodeType], bool]) -> list[types.CodeType]:
-    """The code objects of a file that are `wanted`, outer ones first."""
-    found = [code] if wanted(code) else []
+def functions(code: types.CodeType, first: int, name: str) -> list[types.CodeType]:
+    """The code objects in a file's code of the functions of a name that start at a line, decorators included."""
+    found = [code] if (code.co_firstlineno, code.co_name) == (first, name) else []
     for value in code.co_consts:
         if isinstance(value, types.CodeType):
-            found += functions(value, wanted)
+            found += functions(value, first, name)
     return found

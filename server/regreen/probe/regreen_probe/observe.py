@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dis
 import hashlib
+import inspect
 import sys
 import types
 
@@ -37,9 +38,7 @@ class Observer:
             around = [span for span in spans if span[0] <= line <= span[1]]
             if around:
                 first, _, name = max(around)  # the innermost one starts last
-                self.codes.update(
-                    instrument.functions(code, lambda c: (c.co_firstlineno, c.co_name) == (first, name))
-                )
+                self.codes.update(instrument.functions(code, first, name))
 
     def start(self) -> None:
         """Watch the calls of this thread."""
@@ -55,12 +54,13 @@ class Observer:
         """The `behaviour` so far."""
         return {"ev": "behaviour", "digest": self.digest.hexdigest(), "calls": self.calls}
 
-    def _enter(self, frame: types.FrameType, event: str, arg: object):
+    def _enter(self, frame: types.FrameType, event: str, _arg: object):
         if event != "call" or frame.f_code not in self.codes:
             return None
         frame.f_trace_lines = False
         self.calls += 1
-        self._note("call", frame.f_code.co_name, *arguments(frame))
+        given = arguments(frame)
+        self._note("call", frame.f_code.co_name, *map(reprs.stable, given))
         raised = "exception"
 
         def follow(frame: types.FrameType, event: str, arg: object):
@@ -69,10 +69,9 @@ class Observer:
                 raised = reprs.type_name(arg[0])
             elif event == "return":
                 # A trace function is told None both for `return None` and when an exception leaves.
-                if arg is None and frame.f_code.co_code[frame.f_lasti] not in _LEAVING:
-                    self._note("raise", raised, *arguments(frame))
-                else:
-                    self._note("return", reprs.stable(arg), *arguments(frame))
+                leaves = arg is None and frame.f_code.co_code[frame.f_lasti] not in _LEAVING
+                end = ("raise", raised) if leaves else ("return", reprs.stable(arg))
+                self._note(*end, *map(reprs.stable, given))
             return follow
 
         return follow
@@ -83,13 +82,13 @@ class Observer:
             self.digest.update(b"%d:" % len(data) + data)
 
 
-def arguments(frame: types.FrameType) -> list[str]:
-    """The parameters of a frame as they are now: a call may change what it was given."""
+def arguments(frame: types.FrameType) -> list[object]:
+    """What a call was given. Shown again when it ends: a function may change what it was given."""
     code = frame.f_code
     count = code.co_argcount + code.co_kwonlyargcount
-    count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     space = frame.f_locals
-    return [reprs.stable(space[name]) for name in code.co_varnames[:count] if name in space]
+    return [space[name] for name in code.co_varnames[:count] if name in space]
 
 
 def function_spans(tree: ast.Module) -> list[tuple[int, int, str]]:

@@ -73,7 +73,7 @@ def named(names: "list[str]", space: "dict[str, object]") -> "list[list[str]]":
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
-def stable(value: object, depth: int = 3) -> str:
+def stable(value: object, depth: int = 6) -> str:
     """A bounded repr that is the same in another process: no addresses, sets in order, state for its lack of words."""
     try:
         return clip(_stable(value, depth), REPR)

@@ -7,13 +7,19 @@ import os
 import pytest
 
 QUIET = {
+    "boxed": False,
     "color": "no",
+    "dist": "no",
+    "distload": False,
     "durations": None,
     "failedfirst": False,
+    "forked": False,
     "lf": False,
+    "looponfail": False,
     "newfirst": False,
     "no_header": True,
     "no_summary": True,
+    "numprocesses": 0,
     "pastebin": None,
     "reportchars": "",
     "showcapture": "no",
@@ -21,10 +27,11 @@ QUIET = {
     "stepwise_skip": False,
     "tbstyle": "no",
     "trace": False,
+    "tx": [],
     "usepdb": False,
     "xmlpath": None,
 }
-"""Options that reorder, stop, send, wait for a person, or render what nobody reads."""
+"""Options that reorder, distribute, stop, send, wait for a person, or render what nobody reads."""
 
 
 def arguments(request: dict) -> list[str]:
@@ -50,8 +57,6 @@ class Tuner:
     def pytest_load_initial_conftests(self, early_config, args):
         """Options that must be there before other plug-ins look at the command line."""
         manager = early_config.pluginmanager
-        if manager.hasplugin("xdist"):
-            args.append("-n0")
         if manager.hasplugin("pytest_cov"):
             args.append("--no-cov")
         if manager.hasplugin("randomly"):
