@@ -43,11 +43,14 @@ async def resolve(arguments: Sequence[str], cwd: Path, git: Git) -> tuple[Target
     """
     cwd = await run_blocking(_absolute, cwd, Path())
     wanted: dict[Project, list[str] | None] = {}
+    known_projects: dict[Path, tuple[Project, ...]] = {}  # thousands of node ids name few files
     for argument in arguments or (".",):
         found = await run_blocking(_split, argument, cwd) or await _as_printed(argument, cwd, git)
         path, inner = found
-        workspace = await _workspace(path, cwd, git)
-        for project in await run_blocking(_projects, path, workspace, cwd):
+        if path not in known_projects:
+            workspace = await _workspace(path, cwd, git)
+            known_projects[path] = await run_blocking(_projects, path, workspace, cwd)
+        for project in known_projects[path]:
             whole = path == project.root or not path.is_relative_to(project.root)
             if whole:
                 wanted[project] = None

@@ -134,6 +134,8 @@ class GitCommand:
         except OSError as error:  # the folder is gone, or git is
             log.info("git cannot be asked about %s: %s", folder, error)
             return None
+        if answer.code is None:
+            log.warning("git %s in %s took longer than %g s and was ended", words[-1], folder, SECONDS)
         if answer.code not in fine:
             log.debug("git %s in %s: %s %s", words[0], folder, answer.code, answer.stderr.strip())
             return None

@@ -25,6 +25,9 @@ from regreen.workspace.blobs import digest_of
 
 UNUSED_SECONDS = 30 * 24 * 3600
 ABOUT = "about.json"
+DEEPEST = 500
+"""Folders whose path below the folder to remove is longer than this are raised before they are removed."""
+RAISED = ".raised"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +111,19 @@ def clear_mirrors(
 def disk_size(folder: Path) -> int:
     """The sizes of all files below a folder, in bytes; what vanishes meanwhile counts as nothing."""
     total = 0
-    for parent, _, names in os.walk(folder):
-        for name in names:
+    waiting = [os.fspath(folder)]
+    while waiting:
+        for entry in _entries(waiting.pop()):
             with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(parent, name)).st_size  # noqa: PTH118 — one string per file
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    total += entry.stat(follow_symlinks=False).st_size
     return total
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and all it holds, also what a test made unreadable; links are never followed.
+    """Remove a folder and all it holds, also what a test made unreadable or too deep; no link is followed.
 
     Raises:
         OSError: something cannot be removed, because it is another user's or (on Windows) open.
@@ -128,14 +135,38 @@ def remove_tree(folder: Path) -> None:
         return
     try:
         shutil.rmtree(folder)
-    except OSError:
-        folder.chmod(stat.S_IRWXU)
-        for parent, names, files in os.walk(folder):  # top down: each is made readable before it is opened
-            for name in (*names, *files):
-                path = Path(parent, name)
-                if not path.is_symlink():
-                    path.chmod(stat.S_IRWXU)
+    except (OSError, RecursionError):
+        _tame(os.fspath(folder))
         shutil.rmtree(folder)
+
+
+def _tame(top: str) -> None:
+    """Make everything below a folder removable, and raise what is too deep for Python's stack or for a path."""
+    waiting = [top]
+    raised = 0
+    while waiting:
+        folder = waiting.pop()
+        os.chmod(folder, stat.S_IRWXU)  # noqa: PTH101 — one string per folder
+        for entry in _entries(folder):
+            path = entry.path
+            if entry.is_symlink():
+                continue
+            if not entry.is_dir(follow_symlinks=False):
+                os.chmod(path, stat.S_IRWXU)  # noqa: PTH101 — Windows removes no read-only file
+                continue
+            if len(path) - len(top) > DEEPEST:
+                raised += 1
+                path = f"{top}{os.sep}{raised}{RAISED}"
+                os.replace(entry.path, path)  # noqa: PTH105 — one string per folder
+            waiting.append(path)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as opened:
+            return list(opened)
+    except OSError:  # gone, or not ours to read
+        return []
 
 
 def _mirrors(cache: Path) -> Iterator[tuple[Path, Path, float]]:

@@ -24,6 +24,7 @@ from watchdog import events
 from watchdog.observers import Observer
 
 from regreen.workspace import watch_plan
+from regreen.workspace.scan import is_below
 from regreen.workspace.watch_plan import Plan, is_hidden, is_watched, native_name
 
 log = logging.getLogger(__name__)
@@ -83,7 +84,9 @@ class FolderWatcher:
         mounts: str | None = None,
         poll_seconds: float = POLL_SECONDS,
     ) -> None:
-        self._top = os.path.abspath(folder)  # noqa: PTH100 — links are kept
+        self._named = os.path.abspath(folder)  # noqa: PTH100 — links are kept
+        # Systems watch, and some name, what a link leads to; we tell by the name we were given.
+        self._top = os.path.realpath(folder)
         self._seen = seen
         self._lock = threading.RLock()
         self._closed = threading.Event()
@@ -100,7 +103,7 @@ class FolderWatcher:
     def expect(self, path: Path, digest: str) -> None:
         """Regard this content there as known: we are about to write it ourselves."""
         with self._lock:
-            self._digests[os.path.abspath(path)] = digest  # noqa: PTH100 — as in __init__
+            self._digests[os.path.realpath(path)] = digest
 
     def close(self) -> None:
         """Stop; nothing is told after this. Safe to call twice."""
@@ -124,7 +127,7 @@ class FolderWatcher:
             else:
                 return f"{native_name()}, {plan.folders:,} folders"
         notice(
-            f"{self._top}: changes made outside of the editor are noticed by looking every few seconds: {reason}."
+            f"{self._named}: changes made outside of the editor are noticed by looking every few seconds: {reason}."
         )
         threading.Thread(target=self._poll, name="regreen-poll", daemon=True).start()
         return f"looking every {self._poll_seconds:g} s or more: {reason}"
@@ -163,7 +166,7 @@ class FolderWatcher:
     def _event(self, event: events.FileSystemEvent) -> None:
         """Called by the observer's thread."""
         for path in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path)):
-            if not path or is_hidden(path, self._top):
+            if not path or not is_below(path, self._top) or is_hidden(path, self._top):
                 continue
             if not event.is_directory:
                 if is_watched(path):
@@ -268,7 +271,7 @@ class FolderWatcher:
             # What it held at first is unknown; then the stamp has to do.
             news = known != digest if known is not None else before != stamp
             if news and not self._closed.is_set():
-                self._seen(Path(path))
+                self._seen(Path(self._named + path[len(self._top) :]))
         return True
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from regreen.values import Project, Snapshot
 from regreen.workspace.mirror import ProjectMirror
+from regreen.workspace.places import disk_size
 
 Tree = dict[str, tuple[str, object, int]]
 Look = Callable[[Path], Tree]
@@ -118,6 +119,32 @@ def test_after_any_damage_the_next_lease_equals_the_snapshot(
 
     asyncio.run(check())
     shutil.rmtree(top)
+
+
+def dig(folder: Path, depth: int, name: str) -> None:
+    """Make a chain of folders as no path could name it."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir(name, dir_fd=here)
+        below = os.open(name, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("bottom", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+
+
+async def test_folders_too_deep_for_a_path_or_for_our_stack_are_removed(
+    mirror: ProjectMirror, root: Path, tree: Look
+) -> None:
+    snapshot = await mirror.sync({})
+    async with mirror.lease(snapshot, {}) as copy:
+        dig(copy.copy_root, 30, "x" * 200)
+        (copy.copy_root / "1.raised").mkdir()
+        dig(copy.copy_temp, 1050, "d")
+        assert disk_size(mirror.folder) > 0
+    async with mirror.lease(snapshot, {}) as copy:
+        assert tree(copy.copy_root) == tree(root)
+        assert list(copy.copy_temp.iterdir()) == []
 
 
 def python(code: str, folder: Path) -> bytes:

@@ -141,6 +141,21 @@ def test_a_folder_replaced_by_another_of_its_name_is_still_watched(top: Path, st
         told.paths.clear()
 
 
+def test_a_workspace_reached_through_a_link_is_told_by_the_name_it_was_opened_with(
+    top: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "named").symlink_to(top)
+    told = Told()
+    watcher = FolderWatcher(tmp_path / "named", told)
+    watcher.expect(tmp_path / "named" / "setup.cfg", hashlib.sha256(b"fixed").hexdigest())
+    for name, text in (("setup.cfg", "fixed"), ("shop/cart.py", "b")):
+        (tmp_path / "aside").write_text(text)
+        (tmp_path / "aside").replace(top / name)
+    told.wait_for(tmp_path / "named" / "shop" / "cart.py")
+    watcher.close()
+    assert told.paths == [tmp_path / "named" / "shop" / "cart.py"]
+
+
 def test_the_same_content_again_is_no_news(top: Path, start: Start) -> None:
     _, told = start()
     path = top / "shop" / "cart.py"
