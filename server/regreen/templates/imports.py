@@ -1,0 +1,282 @@
+"""Imports: a missing one, a misspelt or moved one, and what a test imports but the module does not define."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from regreen.edits import with_newline
+from regreen.source import Import, Node, Role, SourceFile, names, role_of
+from regreen.templates.model import Change, Site
+from regreen.templates.names import missing_name
+from regreen.templates.rewrite import arrow, before, remove, stands_alone, swap
+from regreen.values import TextEdit
+
+NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+NO_NAME = re.compile(r"cannot import name '(\w+)' from (?:partially initialized module )?'([\w.]+)'")
+_MEANT = re.compile(r"[Dd]id you mean:? '([\w.]+)'")
+
+STDLIB: dict[str, str] = {
+    # names that are used as they are → where the standard library keeps them
+    "Path": "pathlib", "defaultdict": "collections", "Counter": "collections", "OrderedDict": "collections",
+    "deque": "collections", "namedtuple": "collections", "dataclass": "dataclasses", "field": "dataclasses",
+    "partial": "functools", "reduce": "functools", "lru_cache": "functools", "wraps": "functools",
+    "cached_property": "functools", "total_ordering": "functools", "datetime": "datetime", "timedelta": "datetime",
+    "timezone": "datetime", "date": "datetime", "Decimal": "decimal", "ROUND_HALF_UP": "decimal", "Fraction": "fractions",
+    "Enum": "enum", "IntEnum": "enum", "auto": "enum", "contextmanager": "contextlib", "suppress": "contextlib",
+    "ABC": "abc", "abstractmethod": "abc", "Any": "typing", "Optional": "typing", "List": "typing", "Dict": "typing",
+    "Tuple": "typing", "Set": "typing", "Union": "typing", "Callable": "typing", "Iterable": "typing",
+    "Iterator": "typing", "Sequence": "typing", "NamedTuple": "typing", "Protocol": "typing", "TypeVar": "typing",
+    "chain": "itertools", "product": "itertools", "permutations": "itertools", "combinations": "itertools",
+    "groupby": "itertools", "accumulate": "itertools", "zip_longest": "itertools", "islice": "itertools",
+    "sqrt": "math", "ceil": "math", "floor": "math", "pi": "math", "gcd": "math", "log": "math", "inf": "math",
+    "isclose": "math", "itemgetter": "operator", "attrgetter": "operator", "deepcopy": "copy", "copy": "copy",
+    "ascii_lowercase": "string", "ascii_letters": "string", "ascii_uppercase": "string", "digits": "string",
+    "punctuation": "string", "StringIO": "io", "BytesIO": "io", "uuid4": "uuid", "sleep": "time",
+    "TemporaryDirectory": "tempfile", "NamedTemporaryFile": "tempfile", "quote": "urllib.parse", "urlparse": "urllib.parse",
+    "urlencode": "urllib.parse", "urljoin": "urllib.parse", "dedent": "textwrap", "mean": "statistics",
+    "median": "statistics", "sha256": "hashlib", "md5": "hashlib", "heappush": "heapq", "heappop": "heapq",
+    "bisect_left": "bisect", "bisect_right": "bisect", "ThreadPoolExecutor": "concurrent.futures",
+}  # fmt: skip
+MODULES = frozenset({
+    "abc", "argparse", "array", "ast", "asyncio", "base64", "bisect", "calendar", "collections", "contextlib", "copy",
+    "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "functools", "glob", "gzip", "hashlib", "heapq",
+    "hmac", "html", "inspect", "io", "itertools", "json", "logging", "math", "operator", "os", "pathlib", "pickle",
+    "platform", "queue", "random", "re", "secrets", "shlex", "shutil", "signal", "socket", "sqlite3", "statistics",
+    "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "traceback", "types",
+    "typing", "unicodedata", "urllib", "uuid", "warnings", "weakref", "zipfile", "zlib", "fractions", "locale",
+})  # fmt: skip
+
+
+def insertion(file: SourceFile, code: str) -> TextEdit:
+    """Insert an import line after the module's leading imports (or its docstring), else at its beginning."""
+    last: Node | None = None
+    for node in file.top_level:
+        docstring = (
+            node.kind == "expression_statement" and bool(node.named) and node.named[0].kind == "string"
+        )
+        if node.kind in {"import_statement", "import_from_statement", "future_import_statement"} or (
+            docstring and last is None
+        ):
+            last = node
+        elif last is not None or node.kind != "comment":
+            break
+    if last is not None:
+        end = file.lines.end(last.last_line)
+        text = f"\n\n{code}" if last.kind == "expression_statement" else f"\n{code}"
+        return TextEdit(end, end, with_newline(text, file.newline))
+    first = file.top_level[0] if file.top_level else None
+    start = file.lines.start(first.line) if first is not None else len(file.text)
+    return TextEdit(start, start, with_newline(f"{code}\n", file.newline))
+
+
+def missing(site: Site) -> Iterator[Change]:
+    """NameError: import the name from the standard library, or from the project's module that defines it."""
+    name = missing_name(site)
+    if not name or name in site.file.names.bound:
+        return
+    found: list[str] = []
+    hint = site.evidence.failure.hints.get("import", "")
+    if hint:
+        module, _, member = hint.partition(":")
+        found.append(f"from {module} import {member}" if member else f"import {module}")
+    for path in site.sources.defining(name):
+        module = site.sources.module_name(path)
+        if path != site.file.path and module and path != site.evidence.failure.path:
+            found.append(f"from {_spelt(site, path, module)} import {name}")
+    if name in MODULES and not (name in STDLIB and _called(site, name)):
+        found.append(f"import {name}")
+    if name in STDLIB:
+        found.append(f"from {STDLIB[name]} import {name}")
+    if name in MODULES:
+        found.append(f"import {name}")
+    found += [line for line in ("import numpy as np",) if name == "np"]
+    found += [line for line in ("import pandas as pd",) if name == "pd"]
+    for rank, code in enumerate(dict.fromkeys(found)):
+        yield Change((insertion(site.file, code),), f"add `{code}`", 1 / (1 + 0.4 * rank))
+
+
+def _called(site: Site, name: str) -> bool:
+    """Whether the name is called or subscripted directly, so that it cannot be a module."""
+    return any(
+        node.text == name and node.parent is not None and node.parent.kind in {"call", "subscript"}
+        for node in site.file.root.walk()
+        if node.kind == "identifier" and role_of(node) is Role.READ
+    )
+
+
+def _spelt(site: Site, path: Path, module: str) -> str:
+    """The module as this file should import it: relative where the file's other imports are."""
+    relative = any(one.module.startswith(".") for one in site.file.imports)
+    if relative and path.parent == site.file.path.parent:
+        return f".{path.stem}"
+    return module
+
+
+def wrong(site: Site) -> Iterator[Change]:
+    """ImportError: the nearest name that the module defines, or the module that defines the name."""
+    match = NO_NAME.search(site.evidence.failure.message)
+    if match is None:
+        return
+    name, module = match.groups()
+    meant = _MEANT.findall(site.evidence.failure.message)
+    for path in dict.fromkeys(
+        (site.file.path, *(frame.path for frame in reversed(site.evidence.failure.frames)))
+    ):
+        file = site.sources.get(path)
+        for one in file.imports if file is not None else ():
+            if one.name != name or file is None:
+                continue
+            yield from _other_name(site, file, one, meant, module)
+            yield from _other_module(site, file, one)
+
+
+def _other_name(site: Site, file: SourceFile, one: Import, meant: list[str], module: str) -> Iterator[Change]:
+    source = site.sources.module_file(one.module, file.path) or site.sources.module_file(module)
+    target = site.sources.get(source) if source is not None else None
+    near = [*meant, *difflib.get_close_matches(one.name, sorted(target.defined) if target else [], 3, 0.6)]
+    imported = next((node for node in one.node.fields("name") if one.name in node.text), None)
+    for rank, new in enumerate(dict.fromkeys(near)):
+        if imported is None or new == one.name:
+            continue
+        edits = [swap(imported, imported.text.replace(one.name, new, 1))]
+        if one.bound == one.name:
+            edits += [swap(node, new) for node in _uses(file, one.name)]
+        yield _in(site, file, tuple(sorted(edits)), arrow(one.name, new), 1 / (1 + 0.4 * rank))
+
+
+def _other_module(site: Site, file: SourceFile, one: Import) -> Iterator[Change]:
+    source = one.node.field("module_name")
+    if source is None:
+        return
+    places = [site.sources.module_name(path) for path in site.sources.defining(one.name) if path != file.path]
+    places += [STDLIB[one.name]] if one.name in STDLIB else []
+    for rank, new in enumerate(dict.fromkeys(places)):
+        if new and new != source.text and len(one.node.fields("name")) == 1:
+            yield _in(
+                site,
+                file,
+                (swap(source, new),),
+                arrow(f"from {source.text}", f"from {new}"),
+                0.8 / (1 + rank),
+            )
+
+
+def _uses(file: SourceFile, name: str) -> list[Node]:
+    return [
+        n for n in file.root.walk() if n.kind == "identifier" and n.text == name and role_of(n) is Role.READ
+    ]
+
+
+def _in(site: Site, file: SourceFile, edits: tuple[TextEdit, ...], title: str, factor: float) -> Change:
+    """A change of another file than the site's."""
+    if file.path == site.file.path:
+        return Change(edits, title, factor)
+    return Change((), title, factor, others=((file.path, edits),))
+
+
+def module(site: Site) -> Iterator[Change]:
+    """ModuleNotFoundError: a misspelt module, or a sibling that must be imported relatively."""
+    match = NO_MODULE.search(site.evidence.failure.message)
+    if match is None:
+        return
+    lost = match.group(1)
+    known = [site.sources.module_name(path) for path in site.sources.paths] + sorted(MODULES)
+    near = difflib.get_close_matches(lost, [m for m in known if m and m != lost], 3, 0.7)
+    near += [m for m in known if m.endswith(f".{lost}")]
+    for file in _importing(site, lost):
+        for one in file.imports:
+            node = one.node.field("module_name") if one.name else next(iter(one.node.fields("name")), None)
+            if node is None or (node.text.split(" ")[0] != lost and not node.text.startswith(f"{lost}.")):
+                continue
+            spelt = node.field("name") or node
+            for rank, new in enumerate(dict.fromkeys(near)):
+                edits = [swap(spelt, new)]
+                if not one.name and "." not in lost + new and node.field("alias") is None:
+                    edits += [swap(use, new) for use in _uses(file, lost)]
+                yield _in(site, file, tuple(sorted(edits)), arrow(lost, new), 1 / (1 + 0.4 * rank))
+            if one.name and (file.path.parent / f"{lost}.py") in site.sources.paths:
+                yield _in(site, file, (swap(node, f".{lost}"),), arrow(lost, f".{lost}"), 0.9)
+
+
+def _importing(site: Site, lost: str) -> list[SourceFile]:
+    paths = dict.fromkeys((site.file.path, *(frame.path for frame in reversed(site.evidence.failure.frames))))
+    files = [file for path in paths if (file := site.sources.get(path)) is not None]
+    return [
+        file
+        for file in files
+        if any(one.module.split(".")[0] == lost.split(".", maxsplit=1)[0] for one in file.imports)
+    ]
+
+
+def provide(site: Site) -> Iterator[Change]:
+    """The test imports (or asks a module for) a name that the module has under a similar one: rename it there."""
+    match = NO_NAME.search(site.evidence.failure.message)
+    if match is None:
+        match = re.search(
+            r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'", site.evidence.failure.message
+        )
+        if match is None:
+            return
+        name, module_ = match.group("name"), match.group("module")
+    else:
+        name, module_ = match.groups()
+    path = site.sources.module_file(module_)
+    file = site.sources.get(path) if path is not None else None
+    if file is None or path is None or name in file.defined:
+        return
+    own = [f.name for f in file.functions if not f.owner] + [c.name for c in file.classes]
+    for rank, old in enumerate(difflib.get_close_matches(name, own, 2, 0.7)):
+        nodes = [
+            n
+            for n in file.root.walk()
+            if n.kind == "identifier" and n.text == old and role_of(n) is not Role.LABEL
+        ]
+        edits = tuple(swap(node, name) for node in nodes)
+        yield _in(site, file, edits, f"rename {arrow(old, name)}", 1 / (1 + 0.5 * rank))
+
+
+def local(site: Site) -> Iterator[Change]:
+    """A circular import: import inside of the functions that use the names instead of at the top."""
+    message = site.evidence.failure.message
+    if "partially initialized module" not in message and "circular import" not in message:
+        return
+    for frame in reversed(site.evidence.failure.frames):
+        file = site.sources.get(frame.path)
+        statement = file.statement_at(frame.line) if file is not None else None
+        if (
+            file is None
+            or statement is None
+            or statement.kind not in {"import_from_statement", "import_statement"}
+        ):
+            continue
+        bound = {one.bound for one in file.imports if one.node == statement}
+        users = [
+            f
+            for f in file.functions
+            if bound & set(f.names().read) and f.body.named and "<locals>" not in f.qualname
+        ]
+        plain = [node for node in file.top_level if node.kind not in _DEFINITIONS and node != statement]
+        at_import = any(name in names(node).read for node in plain for name in bound)
+        edits = [remove(file, statement)]
+        for function in users:
+            first = function.body.named[0]
+            if (
+                first.kind == "expression_statement"
+                and first.named
+                and first.named[0].kind == "string"
+                and len(function.body.named) > 1
+            ):
+                first = function.body.named[1]
+            if not stands_alone(file, first):
+                return
+            edits.append(before(file, first, statement.text))
+        if users and not at_import:
+            yield _in(
+                site, file, tuple(sorted(edits)), f"import `{', '.join(sorted(bound))}` where it is used", 1.0
+            )
+
+
+_DEFINITIONS = frozenset({"function_definition", "class_definition", "decorated_definition"})
