@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.real import report
+from tests.real import healing, report
 from tests.real.data import Bug, RealProject, bugs, projects
 from tests.real.judging import Judgement, NotRunError, judge
 from tests.real.places import NotPreparedError, Place, cache, place, pristine
@@ -29,6 +31,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run the trials and print what came of them."""
     options = _options(arguments)
     began = time.monotonic()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stopped)
     wanted = [bug for bug in bugs() if not options.only or _named(bug, options.only)]
     work = [
         (project, [bug for bug in wanted if bug.project == project.name])
@@ -37,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     ]
     _say(f"{len(wanted)} bugs in {len(work)} projects; cache: {cache()}")
     with ThreadPoolExecutor(AT_ONCE) as lanes:
-        lists = list(lanes.map(lambda job: _lane(*job, healing=not options.no_heal), work))
+        lists = list(lanes.map(lambda job: _lane(*job, heals=not options.no_heal), work))
     trials = [one for several in lists for one in several]
 
     _say("\n" + report.table(trials))
@@ -45,10 +49,10 @@ def main(arguments: Sequence[str]) -> int:
     output = Path(options.output) if options.output else cache() / "last.json"
     output.write_text(json.dumps(report.as_json(trials, elapsed), indent=1) + "\n", encoding="utf-8")
     _say(f"\n{report.summary(trials)}; {elapsed:.0f} s in all; details: {output}")
-    return _verdict(trials, healing=not options.no_heal, partly=bool(options.only))
+    return _verdict(trials, heals=not options.no_heal, partly=bool(options.only))
 
 
-def _lane(project: RealProject, several: Sequence[Bug], *, healing: bool) -> list[Trial]:
+def _lane(project: RealProject, several: Sequence[Bug], *, heals: bool) -> list[Trial]:
     """All trials of one project, one after the other: they share its folder and environment."""
     try:
         with place(project) as at:
@@ -56,7 +60,7 @@ def _lane(project: RealProject, several: Sequence[Bug], *, healing: bool) -> lis
             _say(f"{project.name} {project.version}: {len(published.green)} tests green as published")
             done = []
             for bug in several:
-                done.append(trial(at, bug, published, healing=healing))
+                done.append(trial(at, bug, published, heals=heals))
                 _say(report.line(done[-1]))
             return done
     except (NotPreparedError, NotRunError) as wrong:
@@ -71,13 +75,18 @@ def _published(at: Place) -> Judgement:
     return published
 
 
-def _verdict(trials: Sequence[Trial], *, healing: bool, partly: bool) -> int:
+def _verdict(trials: Sequence[Trial], *, heals: bool, partly: bool) -> int:
     """Print the closing line. What counts as failed: a worthless trial, harm, and too few healed."""
     results = [not one.problem and not one.broken for one in trials]
-    if healing and not partly:
+    if heals and not partly:
         results.append(sum(one.verified for one in trials) >= report.NEEDED)
     _say(f"real projects: {sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if all(results) else 1
+
+
+def _stopped(number: int, _frame: object) -> None:
+    healing.stop_all()
+    os._exit(128 + number)
 
 
 def _named(bug: Bug, only: Sequence[str]) -> bool:

@@ -26,6 +26,9 @@ GRACE_SECONDS = 45
 """What a heal may take beside its search: the first run of the tests, the last proof."""
 
 
+_running: set[subprocess.Popen[str]] = set()
+
+
 @dataclass(frozen=True, slots=True)
 class Heal:
     """One run of the command.
@@ -86,6 +89,7 @@ def heal(at: Place, nodeids: Sequence[str], private: Path) -> Heal:
         errors="replace",
         start_new_session=os.name != "nt",
     ) as process:
+        _running.add(process)
         late = threading.Timer(SEARCH_SECONDS + GRACE_SECONDS, _kill, [process])
         late.start()
         said: list[str] = []
@@ -93,6 +97,7 @@ def heal(at: Place, nodeids: Sequence[str], private: Path) -> Heal:
         listener.start()
         events = [(time.monotonic() - begun, line) for line in process.stdout or ()]
         process.wait()
+        _running.discard(process)
         killed = late.finished.is_set()
         late.cancel()
         listener.join(5)
@@ -157,6 +162,12 @@ def apply(diff: str, root: Path) -> None:
     )
     if done.returncode:
         raise ValueError(f"git does not take the fix: {done.stderr.decode(errors='replace').strip()}\n{diff}")
+
+
+def stop_all() -> None:
+    """Leave no heal behind: they have process groups of their own."""
+    for process in tuple(_running):
+        _kill(process)
 
 
 def _regreen() -> str:

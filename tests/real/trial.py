@@ -53,20 +53,20 @@ class Trial:
         return self.heal.outcome if self.heal else "CAUGHT"
 
 
-def trial(at: Place, bug: Bug, published: Judgement, *, healing: bool = True) -> Trial:
-    """Inject, catch, heal, judge.
+def trial(at: Place, bug: Bug, published: Judgement, *, heals: bool = True) -> Trial:
+    """Inject, catch, heal the first test that caught it (as one clicks in an editor), judge by all tests.
 
     Args:
         published: what the tests say about the files without the bug.
-        healing: False to stop once the bug is caught.
+        heals: False to stop once the bug is caught.
     """
     began = time.monotonic()
-    done = _trial(at, bug, published, healing=healing)
+    done = _trial(at, bug, published, heals=heals)
     pristine(at)
     return replace(done, seconds=round(time.monotonic() - began, 1))
 
 
-def _trial(at: Place, bug: Bug, published: Judgement, *, healing: bool) -> Trial:
+def _trial(at: Place, bug: Bug, published: Judgement, *, heals: bool) -> Trial:
     try:
         text = (at.root / bug.file).read_text(encoding="utf-8")
         inject(at, bug)
@@ -75,13 +75,13 @@ def _trial(at: Place, bug: Bug, published: Judgement, *, healing: bool) -> Trial
         return Trial(bug, problem=str(wrong))
     if missed := sorted(set(bug.caught) - red):
         return Trial(bug, problem=f"the bug is not caught by {', '.join(missed)}")
-    if not healing:
+    if not heals:
         return Trial(bug)
 
     inject(at, bug)  # the run above left bytecode and caches
     before = _files(at)
     with tempfile.TemporaryDirectory(prefix="regreen-real-") as private:
-        healed = heal(at, bug.caught, Path(private))
+        healed = heal(at, bug.caught[:1], Path(private))
     if touched := sorted(name for name, _digest in before ^ _files(at)):
         return Trial(bug, problem=f"healing changed the user's files: {', '.join(touched)}", heal=healed)
     if problem := _unusable(bug, healed):
@@ -116,8 +116,8 @@ def _unusable(bug: Bug, healed: Heal) -> str:
         return f"the command did not end by itself; its last words: {healed.tail}"
     if healed.status not in (0, 1):
         return f"the command ended with {healed.status}; its last words: {healed.tail}"
-    if missing := set(bug.caught) - set(healed.outcomes):
-        return f"no result for {', '.join(sorted(missing))}; the last words: {healed.tail}"
+    if bug.caught[0] not in healed.outcomes:
+        return f"no result for {bug.caught[0]}; the last words: {healed.tail}"
     if broken := [nodeid for nodeid, outcome in healed.outcomes.items() if outcome == "INTERNAL_ERROR"]:
         return f"internal error: {healed.reasons[broken[0]]}"
     return ""
