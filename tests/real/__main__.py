@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     ]
     _say(f"{len(wanted)} bugs in {len(work)} projects; cache: {cache()}")
     with ThreadPoolExecutor(AT_ONCE) as lanes:
-        lists = list(lanes.map(lambda job: _lane(*job, heals=not options.no_heal), work))
+        lists = list(lanes.map(lambda job: _lane(*job, seconds=options.seconds), work))
     trials = [one for several in lists for one in several]
 
     _say("\n" + report.table(trials))
@@ -49,10 +49,10 @@ def main(arguments: Sequence[str]) -> int:
     output = Path(options.output) if options.output else cache() / "last.json"
     output.write_text(json.dumps(report.as_json(trials, elapsed), indent=1) + "\n", encoding="utf-8")
     _say(f"\n{report.summary(trials)}; {elapsed:.0f} s in all; details: {output}")
-    return _verdict(trials, heals=not options.no_heal, partly=bool(options.only))
+    return _verdict(trials, heals=options.seconds > 0, partly=bool(options.only))
 
 
-def _lane(project: RealProject, several: Sequence[Bug], *, heals: bool) -> list[Trial]:
+def _lane(project: RealProject, several: Sequence[Bug], *, seconds: float) -> list[Trial]:
     """All trials of one project, one after the other: they share its folder and environment."""
     try:
         with place(project) as at:
@@ -60,7 +60,7 @@ def _lane(project: RealProject, several: Sequence[Bug], *, heals: bool) -> list[
             _say(f"{project.name} {project.version}: {len(published.green)} tests green as published")
             done = []
             for bug in several:
-                done.append(trial(at, bug, published, heals=heals))
+                done.append(trial(at, bug, published, seconds=seconds))
                 _say(report.line(done[-1]))
             return done
     except (NotPreparedError, NotRunError) as wrong:
@@ -96,7 +96,12 @@ def _named(bug: Bug, only: Sequence[str]) -> bool:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.real", description="Heal bugs in real projects.")
     parser.add_argument("only", nargs="*", help="parts of `project/bug` names; all without any")
-    parser.add_argument("--no-heal", action="store_true", help="only show that each bug is caught")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=healing.SEARCH_SECONDS,
+        help="how long each heal may search (default: %(default)s); 0 only shows that each bug is caught",
+    )
     parser.add_argument("--output", help="where the JSON goes (default: last.json in the cache folder)")
     return parser.parse_args(arguments)
 

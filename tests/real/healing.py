@@ -63,11 +63,12 @@ class Heal:
         return self.outcomes.get(self.first) or next(iter(self.outcomes.values()), "NO_RESULT")
 
 
-def heal(at: Place, nodeids: Sequence[str], private: Path) -> Heal:
+def heal(at: Place, nodeids: Sequence[str], private: Path, seconds: float = SEARCH_SECONDS) -> Heal:
     """Run `regreen heal` on these red tests, in the project's folder.
 
     Args:
         private: a folder for Regreen's own caches and state, so that nothing is known from earlier runs.
+        seconds: how long it may search.
     """
     environment = {
         **os.environ,
@@ -75,7 +76,7 @@ def heal(at: Place, nodeids: Sequence[str], private: Path) -> Heal:
         "REGREEN_STATE_DIR": str(private / "state"),
     }
     environment.pop("VIRTUAL_ENV", None)  # ours, not the project's
-    command = [_regreen(), "heal", "--json", "--max-seconds", str(SEARCH_SECONDS), *nodeids]
+    command = [_regreen(), "heal", "--json", "--max-seconds", str(seconds), *nodeids]
     begun = time.monotonic()
     with subprocess.Popen(
         command,
@@ -90,7 +91,7 @@ def heal(at: Place, nodeids: Sequence[str], private: Path) -> Heal:
         start_new_session=os.name != "nt",
     ) as process:
         _running.add(process)
-        late = threading.Timer(SEARCH_SECONDS + GRACE_SECONDS, _kill, [process])
+        late = threading.Timer(seconds + GRACE_SECONDS, _kill, [process])
         late.start()
         said: list[str] = []
         listener = threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True)

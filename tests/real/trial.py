@@ -53,20 +53,20 @@ class Trial:
         return self.heal.outcome if self.heal else "CAUGHT"
 
 
-def trial(at: Place, bug: Bug, published: Judgement, *, heals: bool = True) -> Trial:
+def trial(at: Place, bug: Bug, published: Judgement, *, seconds: float) -> Trial:
     """Inject, catch, heal the first test that caught it (as one clicks in an editor), judge by all tests.
 
     Args:
         published: what the tests say about the files without the bug.
-        heals: False to stop once the bug is caught.
+        seconds: how long a heal may search; 0 to stop once the bug is caught.
     """
     began = time.monotonic()
-    done = _trial(at, bug, published, heals=heals)
+    done = _trial(at, bug, published, seconds=seconds)
     pristine(at)
     return replace(done, seconds=round(time.monotonic() - began, 1))
 
 
-def _trial(at: Place, bug: Bug, published: Judgement, *, heals: bool) -> Trial:
+def _trial(at: Place, bug: Bug, published: Judgement, *, seconds: float) -> Trial:
     try:
         text = (at.root / bug.file).read_text(encoding="utf-8")
         inject(at, bug)
@@ -75,13 +75,13 @@ def _trial(at: Place, bug: Bug, published: Judgement, *, heals: bool) -> Trial:
         return Trial(bug, problem=str(wrong))
     if missed := sorted(set(bug.caught) - red):
         return Trial(bug, problem=f"the bug is not caught by {', '.join(missed)}")
-    if not heals:
+    if not seconds:
         return Trial(bug)
 
     inject(at, bug)  # the run above left bytecode and caches
     before = _files(at)
     with tempfile.TemporaryDirectory(prefix="regreen-real-") as private:
-        healed = heal(at, bug.caught[:1], Path(private))
+        healed = heal(at, bug.caught[:1], Path(private), seconds)
     if touched := sorted(name for name, _digest in before ^ _files(at)):
         return Trial(bug, problem=f"healing changed the user's files: {', '.join(touched)}", heal=healed)
     if problem := _unusable(bug, healed):
