@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from regreen import edits
+from regreen.pipeline.concurrent import all_or_none
 from regreen.pipeline.parts import Baseline, Tools
 from regreen.pipeline.places import patched_points
 from regreen.pipeline.search import Field, Found, judge
@@ -18,7 +19,6 @@ from regreen.values import (
     Candidate,
     Evidence,
     Outcome,
-    Rung,
     RunReport,
     TestSelection,
     TestStatus,
@@ -58,11 +58,12 @@ async def prove(
     request = ladder.request_for(target, field.snapshot, overlay)
 
     points = patched_points(candidate, overlay)
-    step = await ladder.canary(tools.oracle, request, points)
-    if step.verdict is not Verdict.PLAUSIBLE:
-        return step
-
-    step = await ladder.climb_selection(tools.oracle, target, selection, field.known, ladder.cold(request))
+    arrived, step = await all_or_none(
+        ladder.canary(tools.oracle, request, points),
+        ladder.climb_selection(tools.oracle, target, selection, field.known, ladder.cold(request)),
+    )
+    if arrived.verdict is not Verdict.PLAUSIBLE:
+        return arrived
     if step.verdict is not Verdict.PLAUSIBLE or step.report is None:
         return step
     cold = step.report
@@ -71,19 +72,14 @@ async def prove(
 
     reds = _turned_green(base, cold, target)
     wanted = RUNS if target.seconds <= SLOW_SECONDS else 2
-    for _ in range(wanted - 1):
-        again = await tools.oracle.run(
-            replace(
-                request,
-                nodeids=tuple(dict.fromkeys((*target.nodeids, *reds))),
-                rung=Rung.WARM,
-                stop_at_first_failure=False,
-            )
-        )
-        step = ladder.judge_target(again, target)
+    again = replace(
+        request, nodeids=tuple(dict.fromkeys((*target.nodeids, *reds))), stop_at_first_failure=False
+    )
+    for report in await all_or_none(*(tools.oracle.run(again) for _ in range(wanted - 1))):
+        step = ladder.judge_target(report, target)
         if step.verdict is not Verdict.PLAUSIBLE:
             return replace(step, reason=f"not green in every run: {step.reason}")
-        reds = tuple(nodeid for nodeid in reds if _passed(again, nodeid))
+        reds = tuple(nodeid for nodeid in reds if _passed(report, nodeid))
     return _fix(
         candidate,
         field,

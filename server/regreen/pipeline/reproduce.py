@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from regreen.pipeline.concurrent import all_or_none
 from regreen.pipeline.parts import Baseline, Tools
 from regreen.settings import Settings
 from regreen.validation.ladder import Target
@@ -38,10 +39,11 @@ async def reproduce(failure: Failure, base: Baseline, tools: Tools, settings: Se
     limit = min(settings.seconds_per_test, HANG_SECONDS) if hangs else settings.seconds_per_test
     request = RunRequest(base.snapshot, Target(failure).nodeids, spectrum=True, seconds_per_test=limit)
 
-    warm = await tools.oracle.run(request)
-    if hangs and _status(warm, failure) is TestStatus.TIMEOUT:
-        return Reproduction(_target(failure, warm, base, settings), warm)
-    again = await tools.oracle.run(replace(request, rung=Rung.COLD, spectrum=False, details=False))
+    if hangs:  # a hang costs its whole time limit, so once is enough
+        warm = await tools.oracle.run(request)
+        if _status(warm, failure) is TestStatus.TIMEOUT:
+            return Reproduction(_target(failure, warm, base, settings), warm)
+    warm, again = await _twice(tools, request)
 
     reds = [_is_red(report, failure) for report in (warm, again)]
     if None in reds:
@@ -58,6 +60,12 @@ async def reproduce(failure: Failure, base: Baseline, tools: Tools, settings: Se
     return await _with_its_file(failure, base, tools, settings, request)
 
 
+async def _twice(tools: Tools, request: RunRequest) -> list[RunReport]:
+    """Run it warm and cold, at the same time."""
+    cold = replace(request, rung=Rung.COLD, spectrum=False, details=False)
+    return await all_or_none(tools.oracle.run(request), tools.oracle.run(cold))
+
+
 async def _with_its_file(
     failure: Failure, base: Baseline, tools: Tools, settings: Settings, request: RunRequest
 ) -> Reproduction:
@@ -72,8 +80,7 @@ async def _with_its_file(
     before = _predecessors(failure.nodeid, base)
     if before:
         request = replace(request, nodeids=(*before, failure.nodeid))
-        first = await tools.oracle.run(request)
-        second = await tools.oracle.run(replace(request, rung=Rung.COLD, spectrum=False, details=False))
+        first, second = await _twice(tools, request)
         reds = [_is_red(first, failure), _is_red(second, failure)]
         if all(reds):
             return Reproduction(_target(failure, first, base, settings, before), first)

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from regreen import edits
+from regreen.pipeline.concurrent import all_or_none
 from regreen.pipeline.parts import Tools
 from regreen.pipeline.places import patched_points
 from regreen.platform.background import run_blocking
@@ -134,7 +135,7 @@ async def search(
                 )
             )
 
-    await _all_or_none([asyncio.ensure_future(work()) for _ in range(WORKERS)])
+    await all_or_none(*(work() for _ in range(WORKERS)))
     return state
 
 
@@ -186,13 +187,3 @@ class _Queue:
                 self._ready = await run_blocking(lambda: list(islice(self._source, self.BATCH)))
                 self._ready.reverse()
             return self._ready.pop() if self._ready else None
-
-
-async def _all_or_none(tasks: list[asyncio.Future[None]]) -> None:
-    """Wait for all; when one fails or we are cancelled, cancel the rest and wait until they are gone."""
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
