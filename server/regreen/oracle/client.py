@@ -37,8 +37,8 @@ from regreen.values import (
 OLDEST_PYTEST = 7
 AT_ONCE = 2
 """How many runs of one project may go on at the same time."""
-NICE = 10
-"""How much lower than the editor the tests' priority is."""
+NICE = 5
+"""How much lower than the editor's the tests' priority is; more would starve them beside a build."""
 MOST_PROCESSES = 25
 """How many tests of one run may hang or take their process down before the run is given up."""
 SWEEP_SECONDS = 0.5
