@@ -83,9 +83,11 @@ def _attribute(error: AttributeError, frame: types.FrameType | None, line: int) 
     name = getattr(error, "name", None) or _quoted(text, last=True)
     if not name:
         return {}
-    value = getattr(error, "obj", None)
+    value, kind = getattr(error, "obj", None), None
     if not hasattr(error, "obj"):  # Python 3.9
-        value = lookup.holder(text, name, frame)
+        value, kind = lookup.holder(text, name, frame, line)
+    if kind is not None:
+        return {**named(name, dir(kind)), "type": reprs.type_name(kind)}
     if value is None and "NoneType" not in text:
         return {"name": name}
     found = {**named(name, dir(value)), "type": reprs.type_name(type(value))}

@@ -60,22 +60,31 @@ def is_standard(name: str) -> bool:
     return os.path.isfile(base + ".py") or os.path.isfile(os.path.join(base, "__init__.py"))
 
 
-def holder(text: str, name: str, frame: types.FrameType | None) -> object:
-    """The object that lacks an attribute, from the message of an AttributeError; None when it is not found."""
+def holder(text: str, name: str, frame: types.FrameType | None, line: int) -> tuple[object, type | None]:
+    """What lacks an attribute, by the message of an AttributeError: (object, None), or only its (None, type)."""
     if frame is None:
-        return None
+        return None, None
     quoted = text.split("'")
     kind = quoted[1] if len(quoted) > 1 else ""
-    for value in _values(frame):
+
+    def fits(value: object) -> bool:
         if isinstance(value, types.ModuleType):
-            fits = text.startswith("module ") and value.__name__ == kind
-        elif isinstance(value, type):
-            fits = text.startswith("type object ") and value.__name__ == kind
-        else:
-            fits = type(value).__name__ == kind
-        if fits and name not in dir(value):
-            return value
-    return None
+            return text.startswith("module ") and value.__name__ == kind
+        if isinstance(value, type):
+            return text.startswith("type object ") and value.__name__ == kind
+        return type(value).__name__ == kind
+
+    spaces = {**frame.f_globals, **frame.f_locals}
+    asked = (n for n in _nodes(frame, line) if isinstance(n, ast.Attribute) and n.attr == name)
+    named = (_resolve(_dotted(node.value), spaces) for node in asked)
+    for value in [*named, *_values(frame)]:
+        if fits(value) and name not in dir(value):
+            return value, None
+    for space in _spaces(frame):
+        for value in list(space.values()):
+            if isinstance(value, type) and value.__name__ == kind and name not in dir(value):
+                return None, value
+    return None, None
 
 
 def mapping_without(key: str, frame: types.FrameType, line: int) -> Mapping[object, object] | None:

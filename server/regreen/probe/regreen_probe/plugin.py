@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 
 import pytest
@@ -54,6 +55,7 @@ class Reporter:
         self.observer = observer
         self.deselected = 0
         self.current: Current | None = None
+        self.rootdir = ""
 
     # ----------------------------------------------------------------- collection
 
@@ -91,17 +93,21 @@ class Reporter:
         result = yield
         error = result.excinfo[1] if result.excinfo else None
         if type(error).__name__ == "ConftestImportFailure":
-            path = str(error.path)
-            root = str(early_config.rootpath)
-            nodeid = path[len(root) + 1 :] if path.startswith(root) else path
-            self.collect_error(nodeid.replace("\\", "/"), error, "")
+            self.rootdir = str(early_config.rootpath)
+            self.collect_error("", error, "")
+
+    def pytest_sessionstart(self, session):
+        """Remember what node ids are relative to."""
+        self.rootdir = str(session.config.rootpath)
 
     def collect_error(self, nodeid: str, error: BaseException | None, text: str) -> None:
-        """A file (or folder) that cannot be collected."""
-        if error is not None:
-            failure = self.describer.describe(error, "collect")
-        else:
+        """A file that cannot be collected; a conftest is named itself, whatever was being collected."""
+        if error is None:
             failure = without_exception("collect", text)
+        else:
+            failure = self.describer.describe(error, "collect")
+            if type(error).__name__ == "ConftestImportFailure":
+                nodeid = os.path.relpath(str(error.path), self.rootdir).replace(os.sep, "/")
         self.send({"ev": "collect_error", "nodeid": nodeid, "failure": failure})
 
     # ----------------------------------------------------------------- tests
