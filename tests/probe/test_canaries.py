@@ -12,6 +12,7 @@ from .client import PROBE, Copy, Probe, probe
 
 sys.path.append(str(PROBE))
 from regreen_probe.canary import locate  # noqa: E402 — the island is no part of the package
+
 sys.path.remove(str(PROBE))
 
 SHOP = '''\

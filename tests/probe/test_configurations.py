@@ -118,7 +118,9 @@ def test_named_tests_run_alone_whatever_paths_addopts_has(host: Probe, tmp_path:
 
 def test_node_ids_are_relative_to_rootdir_wherever_the_run_stands(host: Probe, tmp_path: Path) -> None:
     copy = Copy(tmp_path, {**CODE, "pytest.ini": INI, "deep/x.txt": ""})
-    ran = host.run(copy, "test_one.py::test_green", cwd=str(copy.root / "deep"), env={"PYTHONPATH": str(copy.root)})
+    ran = host.run(
+        copy, "test_one.py::test_green", cwd=str(copy.root / "deep"), env={"PYTHONPATH": str(copy.root)}
+    )
     assert list(ran.tests) == ["test_one.py::test_green"]
 
 
@@ -180,8 +182,6 @@ def test_a_lent_pytest_runs_unittest_projects_that_have_none(bare: Python, tmp_p
             "shop.py": "def double(n):\n    return n + n\n",
             "tests/__init__.py": "",
             "tests/testcart.py": (
-
-
                 "import unittest, shop\n"
                 "class Cart(unittest.TestCase):\n"
                 "    def test_red(self): self.assertEqual(shop.double(1), 3)\n"
@@ -193,3 +193,30 @@ def test_a_lent_pytest_runs_unittest_projects_that_have_none(bare: Python, tmp_p
         assert started.hello["pytest"] is None
         ran = started.run(copy, kind="unittest", plugins=[str(site)])
     assert ran.outcomes == {"test_green": "passed", "test_red": "failed"}
+
+
+def test_a_lent_pytest_runs_django_projects_that_have_none(newest: Python, tmp_path: Path) -> None:
+    bare = made(newest, ("django",))
+    lent = made(newest, ("pytest", "pytest-django")).parents[1]
+    (site,) = lent.glob("lib/python*/site-packages")
+    copy = Copy(
+        tmp_path,
+        {
+            "manage.py": "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')\n",
+            "shop/__init__.py": "",
+            "shop/settings.py": (
+                "SECRET_KEY = 'x'\nINSTALLED_APPS = []\n"
+                "DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': ':memory:'}}\n"
+            ),
+            "shop/tests.py": (
+                "from django.test import TestCase\n"
+                "from django.conf import settings\n"
+                "class Shop(TestCase):\n"
+                "    def test_settings(self): self.assertEqual(settings.SECRET_KEY, 'x')\n"
+                "    def test_red(self): self.assertEqual(settings.SECRET_KEY, 'y')\n"
+            ),
+        },
+    )
+    with probe(bare) as started:
+        ran = started.run(copy, kind="django", plugins=[str(site)])
+    assert ran.outcomes == {"test_red": "failed", "test_settings": "passed"}, ran.records

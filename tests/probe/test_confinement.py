@@ -66,7 +66,9 @@ def test_without_landlock_the_level_is_none_and_tests_run(python: Path, copied: 
 
 def test_no_confinement_is_entered_when_none_is_wanted(python: Path, copied: Copy) -> None:
     with probe(python) as started:
-        ran = started.run(copied, "test_it.py::test_user_tree", confine="none", env={"USER_TREE": str(copied.user)})
+        ran = started.run(
+            copied, "test_it.py::test_user_tree", confine="none", env={"USER_TREE": str(copied.user)}
+        )
     assert ran.one("started")["isolation"] == "none"
     assert ran.outcomes == {"test_user_tree": "passed"}
 

@@ -10,7 +10,7 @@ import pytest
 from .client import Copy, Probe, Ran, probe
 from .environments import edges, environment
 
-SHOP = '''\
+SHOP = """\
 import functools
 
 class Cart:
@@ -58,7 +58,7 @@ def unbound():
 
 class Oops(ValueError):
     pass
-'''
+"""
 TESTS = '''\
 import functools, json, unittest
 import pytest
@@ -161,7 +161,9 @@ def test_many_locals():
     exec("\\n".join(f"v{n} = {n}" for n in range(100)))
     """ + "".join(f"w{n} = {n}; " for n in range(50)) + """
     assert 0
-'''.replace('""" + "".join(f"w{n} = {n}; " for n in range(50)) + """', "; ".join(f"w{n} = {n}" for n in range(50)))
+'''.replace(
+    '""" + "".join(f"w{n} = {n}; " for n in range(50)) + """', "; ".join(f"w{n} = {n}" for n in range(50))
+)
 FILES = {"shop.py": SHOP, "test_it.py": TESTS}
 
 
@@ -180,7 +182,11 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         ("test_plain_key", "KeyError", {"name": "aple", "near": "apple"}),
         ("test_name", "NameError", {"name": "heigth", "near": "height,exit"}),
         ("test_standard", "NameError", {"name": "sqrt", "import": "math:sqrt", "near": "sorted"}),
-        ("test_counter", "NameError", {"name": "Counter", "near": "counted", "import": "collections:Counter"}),
+        (
+            "test_counter",
+            "NameError",
+            {"name": "Counter", "near": "counted", "import": "collections:Counter"},
+        ),
         (
             "test_keyword",
             "TypeError",
@@ -336,7 +342,9 @@ def test_what_cannot_be_collected_is_a_failure_and_the_rest_runs(python: Path, t
     errors = {Path(r["nodeid"]).name: r["failure"] for r in ran.of("collect_error")}
 
     assert ran.outcomes == {"test_fine": "passed"}
-    places = {name: (Path(f["frames"][-1]["path"]).name, f["frames"][-1]["line"]) for name, f in errors.items()}
+    places = {
+        name: (Path(f["frames"][-1]["path"]).name, f["frames"][-1]["line"]) for name, f in errors.items()
+    }
     names = {name: f["exception"] for name, f in errors.items()}
     assert names == {
         "test_syntax.py": "SyntaxError",
@@ -357,7 +365,10 @@ def test_what_cannot_be_collected_is_a_failure_and_the_rest_runs(python: Path, t
     assert all(f["phase"] == "collect" and f["frames"][-1]["own"] for f in errors.values())
     assert errors["test_import.py"]["hints"]["near"].split(",")[0] == "shop"
     assert errors["test_name.py"]["hints"]["near"].split(",")[0] == "shop"
-    assert [f["function"] for f in errors["test_inside.py"]["frames"] if f["own"]][-2:] == ["<module>", "make"]
+    assert [f["function"] for f in errors["test_inside.py"]["frames"] if f["own"]][-2:] == [
+        "<module>",
+        "make",
+    ]
 
 
 def test_a_conftest_further_down_is_named_itself(host: Probe, tmp_path: Path) -> None:
@@ -386,7 +397,9 @@ def test_a_conftest_at_the_top_that_cannot_be_imported_is_a_failure(host: Probe,
 
 
 def test_a_patch_that_does_not_compile_is_told_and_nothing_runs(host: Probe, tmp_path: Path) -> None:
-    copy = Copy(tmp_path, {"shop.py": "x = 1\ny = (\n", "data.txt": "(", "test_it.py": "def test_it(): pass\n"})
+    copy = Copy(
+        tmp_path, {"shop.py": "x = 1\ny = (\n", "data.txt": "(", "test_it.py": "def test_it(): pass\n"}
+    )
     ran = host.run(copy, overlaid=[str(copy.root / "shop.py"), str(copy.root / "data.txt")])
     record = ran.one("uncompilable")
     assert (record["path"], record["line"]) == (str(copy.root / "shop.py"), 2)

@@ -16,6 +16,7 @@ from .client import PROBE, Copy, Probe
 
 sys.path.append(str(PROBE))
 from regreen_probe import instrument, markers  # noqa: E402 — the island is no part of the package
+
 sys.path.remove(str(PROBE))
 
 TRICKY = {
@@ -148,7 +149,11 @@ TRICKY = {
         "f()",
         [5, 6, 7],
     ),
-    "lambda and comprehension": ("def f():\n    g = lambda x: [y for y in x]\n    return g([1])\n", "f()", [2, 3]),
+    "lambda and comprehension": (
+        "def f():\n    g = lambda x: [y for y in x]\n    return g([1])\n",
+        "f()",
+        [2, 3],
+    ),
     "loop with else": (
         """
         def f():
@@ -166,7 +171,11 @@ TRICKY = {
         [3, 4, 6, 8, 9, 10, 11],
     ),
     "future": ("from __future__ import annotations\ndef f(x: undefined):\n    return 1\n", "f(1)", [3]),
-    "imports": ("def f():\n    import os.path as p\n    from os import sep\n    return p.sep == sep\n", "f()", [2, 3, 4]),
+    "imports": (
+        "def f():\n    import os.path as p\n    from os import sep\n    return p.sep == sep\n",
+        "f()",
+        [2, 3, 4],
+    ),
 }
 TRICKY_310 = {
     "match": (
@@ -405,7 +414,9 @@ def test_a_marked_module_looks_as_its_file_does(host: Probe, copied: Copy) -> No
 
 def test_code_that_is_too_deep_for_markers_still_runs(host: Probe, tmp_path: Path) -> None:
     deep = "def f():\n    return " + "+".join(["1"] * 3000) + "\n"
-    copy = Copy(tmp_path, {"shop.py": deep, "test_it.py": "import shop\ndef test_f(): assert shop.f() == 3000\n"})
+    copy = Copy(
+        tmp_path, {"shop.py": deep, "test_it.py": "import shop\ndef test_f(): assert shop.f() == 3000\n"}
+    )
     assert host.run(copy, spectrum=True).outcomes == {"test_f": "passed"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,7 @@ from .environments import edges, environment, made
 
 CODE = "def where():\n    return __file__\n"
 RED = (
-    "from {module} import where\n"
-    "def test_where():\n"
-    "    assert '/copies/' in where().replace(chr(92), '/')\n"
+    "from {module} import where\ndef test_where():\n    assert '/copies/' in where().replace(chr(92), '/')\n"
 )
 LAYOUTS = {
     "flat": {"shop/__init__.py": CODE, "tests/test_it.py": RED.format(module="shop")},
@@ -42,8 +41,7 @@ LAYOUTS = {
     "data files": {
         "shop/__init__.py": CODE,
         "shop/data.json": '{"a": 1}',
-        "tests/test_it.py": RED.format(module="shop")
-        + "import json, pathlib, shop\n"
+        "tests/test_it.py": RED.format(module="shop") + "import json, pathlib, shop\n"
         "def test_data():\n"
         "    folder = pathlib.Path(shop.__file__).parent\n"
         "    assert json.loads((folder / 'data.json').read_text()) == {'a': 1}\n"
@@ -106,9 +104,13 @@ def test_editable_installs_import_the_copy(tmp_path: Path, strategy: str, mode: 
         ).stdout.strip()
     )  # fmt: skip
     _install_editable(site, copy.user, strategy)
-    assert str(copy.user) in subprocess.run(
-        [python, "-c", "import shop; print(shop.__file__)"], capture_output=True, text=True, check=True
-    ).stdout or strategy == "strict"
+    assert (
+        str(copy.user)
+        in subprocess.run(
+            [python, "-c", "import shop; print(shop.__file__)"], capture_output=True, text=True, check=True
+        ).stdout
+        or strategy == "strict"
+    )
 
     with probe(python, mode) as started:
         roots = started.hello["roots"]
@@ -193,8 +195,6 @@ def test_a_stale_pyc_is_never_believed(host: Probe, tmp_path: Path) -> None:
     assert list(copy.root.glob("__pycache__/shop*.pyc"))
     stat = code.stat()
     code.write_text("ANSWER = 2\n")
-    import os
-
     os.utime(code, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert host.run(copy).outcomes == {"test_it": "passed"}
 
@@ -208,3 +208,20 @@ def test_a_project_reached_through_a_link_is_the_copy_too(host: Probe, tmp_path:
     ran = host.run(copy, env={"PYTHONPATH": str(copy.user)})
     assert ran.outcomes == {"test_where": "passed"}
     assert ran.one("finished")["foreign"] == []
+
+
+def test_a_stale_pyc_of_a_test_file_is_never_believed(host: Probe, tmp_path: Path) -> None:
+    copy = Copy(tmp_path, {"test_it.py": "def test_it(): assert 1 == 1\n"})
+    assert host.run(copy, bytecode=True).outcomes == {"test_it": "passed"}
+    assert list(copy.root.glob("__pycache__/test_it*.pyc"))
+    test = copy.root / "test_it.py"
+    stat = test.stat()
+    test.write_text("def test_it(): assert 1 == 2\n")
+    os.utime(test, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert host.run(copy, bytecode=True).outcomes == {"test_it": "failed"}
+
+
+def test_without_leave_no_bytecode_is_written(host: Probe, tmp_path: Path) -> None:
+    copy = Copy(tmp_path, {"shop.py": "x = 1\n", "test_it.py": "import shop\ndef test_it(): pass\n"})
+    host.run(copy)
+    assert not list(copy.root.rglob("*.pyc"))

@@ -28,8 +28,8 @@ FILES = {
         "import shop\n"
         "def test_chdir(tmp_path): os.chdir(str(tmp_path))\n"
         "def test_prints():\n"
-        "    os.write(1, b'{\"ev\": \"test\", \"nodeid\": \"fake\"}\\n')\n"
-        "    print('{\"ev\": \"finished\"}')\n"
+        '    os.write(1, b\'{"ev": "test", "nodeid": "fake"}\\n\')\n'
+        '    print(\'{"ev": "finished"}\')\n'
         "    subprocess.run([sys.executable, '-c', 'print(1)'], check=True)\n"
         "def test_stdin(): assert os.read(0, 10) == b''\n"
         "def test_threads():\n"
@@ -41,10 +41,7 @@ FILES = {
         "def test_last(): pass\n"
     ),
     "closing.py": (
-        "import os\n"
-        "def test_closes():\n"
-        "    for fd in (0, 1, 2): os.close(fd)\n"
-        "def test_after(): pass\n"
+        "import os\ndef test_closes():\n    for fd in (0, 1, 2): os.close(fd)\ndef test_after(): pass\n"
     ),
     "exiting.py": "import os\ndef test_before(): pass\ndef test_exits(): os._exit(0)\ndef test_after(): pass\n",
     "aborting.py": "import os\ndef test_aborts(): os.abort()\n",
@@ -110,9 +107,7 @@ def test_leaving_exceptions_are_failures(host: Probe, copied: Copy) -> None:
 
 
 @pytest.mark.parametrize("mode", ["host", "run"])
-def test_a_hanging_run_says_where_it_is_and_what_it_executed(
-    python: Path, copied: Copy, mode: str
-) -> None:
+def test_a_hanging_run_says_where_it_is_and_what_it_executed(python: Path, copied: Copy, mode: str) -> None:
     with probe(python, mode) as started:
         number = started.begin(copied, "hanging.py", spectrum=True)
         started.until(number, lambda r: r["ev"] == "begin" and r["nodeid"].endswith("test_hangs"))

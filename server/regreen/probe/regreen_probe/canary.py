@@ -64,7 +64,7 @@ def locate(tree: ast.Module, line: int) -> tuple[list[ast.stmt], ast.stmt | None
     `case` stands at the whole statement), else the next one in the file, else the last one.
     """
     last = None
-    for first, end, block, statement in _own_lines(tree, tree.body):
+    for first, end, block, statement in _own_lines(tree.body):
         last = (block, statement)
         if first <= line <= end or first >= line:
             break
@@ -73,7 +73,7 @@ def locate(tree: ast.Module, line: int) -> tuple[list[ast.stmt], ast.stmt | None
     return _after_docstring(tree, *last)
 
 
-def _own_lines(owner: ast.AST, block: list[ast.stmt]) -> Iterator[tuple[int, int, list[ast.stmt], ast.stmt]]:
+def _own_lines(block: list[ast.stmt]) -> Iterator[tuple[int, int, list[ast.stmt], ast.stmt]]:
     """(first line, last line, block, statement) in the order of the text."""
     for statement in block:
         decorators = getattr(statement, "decorator_list", [])
@@ -88,7 +88,7 @@ def _own_lines(owner: ast.AST, block: list[ast.stmt]) -> Iterator[tuple[int, int
         for header, lines in inner:
             if header is not None:
                 yield header, max(header, _start(lines) - 1), block, statement
-            yield from _own_lines(statement, lines)
+            yield from _own_lines(lines)
 
 
 def _start(block: list[ast.stmt]) -> int:

@@ -38,7 +38,7 @@ def of(error: BaseException, steps: Steps, own: Callable[[object], bool]) -> dic
         if isinstance(error, AttributeError):
             return _attribute(error, frame, line)
         if isinstance(error, KeyError):
-            return _key(error, own_frame, dict((f, n) for f, n in steps).get(own_frame, line))
+            return _key(error, own_frame, dict(steps).get(own_frame, line))
         if isinstance(error, ImportError):
             return _import(error)
         if isinstance(error, TypeError):

@@ -6,7 +6,9 @@ whole lines from the children's pipes to the server, and ends what it is told to
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import json
 import os
 import select
@@ -28,10 +30,8 @@ def can_fork() -> bool:
 
 def serve(reader: int, pipe: Pipe) -> None:
     """Be the zygote until the server says stop or goes away; ends the process."""
-    try:
-        import pytest  # noqa: F401 — this is what being warm means
-    except ImportError:
-        pass  # told by hello: the run may bring one
+    with contextlib.suppress(ImportError):  # told by hello: the run may bring one
+        importlib.import_module("pytest")
     if not can_fork():
         pipe.send(facts.hello(fork=False))
         while os.read(reader, CHUNK):  # every run has a process of its own; this one only waits for the end
@@ -69,21 +69,21 @@ class Host:
         signal.set_wakeup_fd(wake_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self.wake_end = wake_end
-        self.say(facts.hello(fork=True))
+        self._say(facts.hello(fork=True))
         os.set_blocking(self.pipe.fd, False)
         gc.collect()
         gc.freeze()
         try:
-            while self.step():
+            while self._step():
                 pass
         finally:
-            self.end_all()
+            self._end_all()
             os._exit(0)
 
-    def say(self, record: dict[str, object]) -> None:
+    def _say(self, record: dict[str, object]) -> None:
         self.output += json.dumps(record).encode() + b"\n"
 
-    def step(self) -> bool:
+    def _step(self) -> bool:
         """One turn of the loop; False when it is over."""
         fds = {c.fd: c for c in self.children.values() if not c.closed}
         listen = [self.reader, self.wake]
@@ -92,27 +92,27 @@ class Host:
         wait = 0 if self.files else None
         ready, writable, _ = select.select(listen, [self.pipe.fd] if self.output else [], [], wait)
         if self.wake in ready:
-            self.drain(self.wake)
+            self._drain(self.wake)
         for fd in ready:
             if fd in fds:
-                self.relay(fds[fd])
-        self.reap()
-        if writable and not self.flush():
+                self._relay(fds[fd])
+        self._reap()
+        if writable and not self._flush():
             return False
-        if self.reader in ready and not self.listen():
+        if self.reader in ready and not self._listen():
             return False
         if self.files and not ready:
             cache.precompile(self.files.pop(0))
         return True
 
-    def drain(self, fd: int) -> None:
+    def _drain(self, fd: int) -> None:
         try:
             while os.read(fd, CHUNK):
                 pass
         except BlockingIOError:
             return
 
-    def flush(self) -> bool:
+    def _flush(self) -> bool:
         """Give the server what it takes; False when it is gone."""
         try:
             del self.output[: os.write(self.pipe.fd, self.output[:CHUNK])]
@@ -122,7 +122,7 @@ class Host:
             return False
         return True
 
-    def relay(self, child: Child) -> None:
+    def _relay(self, child: Child) -> None:
         """Move what a child has written, whole lines only: several children may be writing."""
         try:
             data = os.read(child.fd, CHUNK)
@@ -135,40 +135,40 @@ class Host:
         self.output += lines + newline
         child.rest = rest
 
-    def reap(self) -> None:
+    def _reap(self) -> None:
         """Notice the children that have ended, and end what is left of their groups."""
         for number, child in list(self.children.items()):
             pid, status = os.waitpid(child.pid, os.WNOHANG)
             if pid:
-                self.bury(number, child, status)
+                self._bury(number, child, status)
 
-    def bury(self, number: int, child: Child, status: int) -> None:
+    def _bury(self, number: int, child: Child, status: int) -> None:
         end_group(child.pid)
         while not child.closed:
             if not select.select([child.fd], [], [], 0)[0]:
                 break  # somebody outside of the group holds the pipe
-            self.relay(child)
+            self._relay(child)
         os.close(child.fd)
         del self.children[number]
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
-        number_of_signal = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-        self.say({"id": number, "ev": "ended", "code": code, "signal": number_of_signal})
+        signalled = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        self._say({"id": number, "ev": "ended", "code": code, "signal": signalled})
 
-    def listen(self) -> bool:
+    def _listen(self) -> bool:
         """Take messages; False at stop."""
         data = os.read(self.reader, CHUNK)
         if not data:
             return False
         *lines, self._input = (self._input + data).split(b"\n")
-        return all([self.obey(line) for line in lines if line.strip()])
+        return all(self._obey(line) for line in lines if line.strip())  # nothing is obeyed after a stop
 
-    def obey(self, line: bytes) -> bool:
+    def _obey(self, line: bytes) -> bool:
         message = json.loads(line)
         op = message["op"]
         if op == "stop":
             return False
         if op == "run":
-            self.fork(line, message["id"])
+            self._fork(line, message["id"])
         elif op == "precompile":
             self.files += message["files"]
         elif message.get("id") in self.children:
@@ -179,7 +179,7 @@ class Host:
                 os.kill(pid, signal.SIGUSR1)
         return True
 
-    def fork(self, line: bytes, number: int) -> None:
+    def _fork(self, line: bytes, number: int) -> None:
         """Start a run in a child of its own."""
         sys.stdout.flush()
         sys.stderr.flush()
@@ -190,19 +190,17 @@ class Host:
         pid = os.fork()
         if pid == 0:
             try:
-                self.become_run(line, reader, writer, zygote)
+                self._become_run(line, reader, writer, zygote)
             finally:
                 os._exit(70)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
         os.close(writer)
-        try:
+        with contextlib.suppress(OSError):  # it did so itself, or is gone
             os.setpgid(pid, pid)
-        except OSError:
-            pass  # it did so itself, or is gone
         os.set_blocking(reader, False)
         self.children[number] = Child(pid, reader)
 
-    def become_run(self, line: bytes, reader: int, writer: int, zygote: int) -> None:
+    def _become_run(self, line: bytes, reader: int, writer: int, zygote: int) -> None:
         """In the child: forget the zygote and run."""
         os.setpgid(0, 0)
         confine.die_with_parent(zygote)
@@ -215,7 +213,7 @@ class Host:
         self.children.clear()
         run.perform(line, Pipe(mine), None)
 
-    def end_all(self) -> None:
+    def _end_all(self) -> None:
         for child in self.children.values():
             end_group(child.pid)
         for child in self.children.values():
@@ -225,7 +223,5 @@ class Host:
 
 def end_group(pid: int) -> None:
     """SIGKILL to a process group, if there still is one."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # gone; or (macOS) only zombies are left
         os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass  # gone; or (macOS) only zombies are left

@@ -39,7 +39,7 @@ class Table:
         """The lines reached since the last reset, sorted, 1-based."""
         if 1 not in self.hits:
             return []
-        return sorted({line for line, hit in zip(self.lines, self.hits) if hit})
+        return sorted({self.lines[number] for number, hit in enumerate(self.hits) if hit})
 
 
 def mark(tree: ast.Module, table: Table) -> None:

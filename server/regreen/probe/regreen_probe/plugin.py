@@ -60,10 +60,12 @@ class Reporter:
     # ----------------------------------------------------------------- collection
 
     def pytest_deselected(self, items):
+        """Count what the project's own options leave out."""
         self.deselected += len(items)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session):
+        """Tell what will run."""
         places = {}
         for item in session.items:
             places[item.nodeid] = list(place(item))
@@ -78,6 +80,7 @@ class Reporter:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_make_collect_report(self, collector):
+        """Tell what cannot be collected."""
         result = yield
         if result.excinfo is not None:  # what ends the session, like SystemExit since pytest 8
             self.collect_error(collector.nodeid, result.excinfo[1], "")
@@ -90,6 +93,7 @@ class Reporter:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_load_initial_conftests(self, early_config):
+        """Tell of a conftest that ends the run before it begins."""
         result = yield
         error = result.excinfo[1] if result.excinfo else None
         if type(error).__name__ == "ConftestImportFailure":
@@ -114,6 +118,7 @@ class Reporter:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item):
+        """Frame one test, with all that belongs to it."""
         current = self.current = Current(item.nodeid)
         self.describer.compared.forget()
         self.send({"ev": "begin", "nodeid": item.nodeid})
@@ -129,6 +134,7 @@ class Reporter:
         self.send_test(item, current, lines)
 
     def send_test(self, item, current: Current, lines: dict[str, list[int]] | None) -> None:
+        """Tell how a test went."""
         outcome = overall(current)
         failure = current.failure
         if outcome not in ("failed", "error"):
@@ -172,7 +178,7 @@ class Reporter:
         return pytest.TestReport(
             item.nodeid,
             item.location,
-            {name: 1 for name in item.keywords},
+            dict.fromkeys(item.keywords, 1),
             "failed",
             clip("{}: {}".format(failure["exception"], failure["message"]), 300),
             call.when,
@@ -184,6 +190,7 @@ class Reporter:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
+        """Add one phase, or one subtest, to the current test."""
         current = self.current
         if current is None or report.nodeid != current.nodeid:
             return
@@ -208,6 +215,7 @@ class Reporter:
             current.outcomes.append("skipped")
 
     def pytest_assertrepr_compare(self, op, left, right):
+        """Note the sides of a comparison; explain nothing."""
         if self.describer.details:
             self.describer.compared.note(op, left, right)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -39,10 +40,8 @@ def perform(line: bytes, pipe: Pipe, reader: int | None) -> None:
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(Exception):  # the project closed or replaced it
             stream.flush()
-        except Exception:  # the project closed or replaced it
-            continue
 
 
 def _perform(request: dict, pipe: Pipe, reader: int | None) -> None:

@@ -65,6 +65,9 @@ def run(
         )
 
     signals.answer_dumps(answer, reader)
+    tuning.distrust_young_pycs()
+    if request["kind"] == "django":
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", tuning.django_settings(request["rootdir"]))
     args = tuning.arguments(request)
     sys.argv = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *args]
     status = int(pytest.main(args, plugins=[reporter, tuning.Tuner(request)]))

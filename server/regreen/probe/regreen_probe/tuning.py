@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 
 import pytest
 
@@ -32,6 +34,10 @@ QUIET = {
     "xmlpath": None,
 }
 """Options that reorder, distribute, stop, send, wait for a person, or render what nobody reads."""
+
+
+AT_REST = 2.0
+"""Seconds; longer than the coarsest clock of a file system."""
 
 
 def arguments(request: dict) -> list[str]:
@@ -64,6 +70,7 @@ class Tuner:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_cmdline_main(self, config):
+        """Override options before anything acts on them."""
         option = config.option
         for name, value in QUIET.items():
             if hasattr(option, name):
@@ -75,3 +82,34 @@ class Tuner:
         if self.chosen:
             config.args[:] = self.chosen  # and not what addopts names beside
         yield
+
+
+def distrust_young_pycs() -> None:
+    """Let pytest read a rewritten test file's .pyc only if the file was at rest for a while before it was made.
+
+    Older versions match them by size and whole seconds alone, and edits are quicker. The file may also have been
+    compiled under another name.
+    """
+    rewrite = sys.modules["_pytest.assertion.rewrite"]
+    plain = rewrite._read_pyc
+
+    def careful(source, pyc, *more, **named):
+        try:
+            young = os.stat(pyc).st_mtime < os.stat(source).st_mtime + AT_REST
+        except OSError:
+            return None
+        code = None if young else plain(source, pyc, *more, **named)
+        return code if code is not None and code.co_filename == str(source) else None
+
+    rewrite._read_pyc = careful
+
+
+def django_settings(folder: str) -> str:
+    """The settings module that a project's manage.py names; "" without one."""
+    try:
+        with open(os.path.join(folder, "manage.py"), encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return ""
+    found = re.search(r"""["']DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']""", text)
+    return found[1] if found else ""
