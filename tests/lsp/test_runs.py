@@ -1,0 +1,284 @@
+"""Runs that are many, long, flaky, stopped, or cut off."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from lsprotocol import types as t
+from tests.lsp.editor import NEOVIM, VS_CODE, Editor, environment, fix_of, read_uri
+from tests.lsp.projects import BAD, CONFIG, GOOD, Shop, known_green, last_run, write
+
+HOPELESS = "def answer(x):\n" + "".join(f"    x = x + {n} - {n}\n" for n in range(40)) + "    return x\n"
+SLOW_TEST = "import time\nfrom deep import answer\n\n\ndef test_answer():\n    time.sleep(0.3)\n    assert answer(1) == 'no edit gives this'\n"
+
+
+def hopeless(root: Path) -> Path:
+    """A red test that a search works on for long, without success."""
+    return write(root, {"pyproject.toml": CONFIG, "deep.py": HOPELESS, "test_deep.py": SLOW_TEST})
+
+
+async def test_opening_a_folder_runs_nothing_and_shows_the_known_reds(editor: Editor, cart: Shop) -> None:
+    last_run(cart.root, red=("test_cart.py::test_total",))
+    await editor.start(cart.root)
+    (shown,) = await editor.until(lambda: editor.client.diagnostics.get(cart.tests.as_uri()))
+    assert (shown.code, shown.range.start.line) == ("test-failed-before", 3)
+    lenses = await editor.client.text_document_code_lens_async(
+        t.CodeLensParams(t.TextDocumentIdentifier(cart.tests.as_uri()))
+    )
+    assert [lens.command.title for lens in lenses or () if lens.command] == [
+        "Red in the last run · Find a fix"
+    ]
+    assert editor.client.progress_reports == {}
+    await editor.command("heal", nodeid="test_cart.py::test_total", root=str(cart.root))
+    await editor.until(lambda: not editor.client.diagnostics[cart.tests.as_uri()])
+
+
+async def test_the_whole_story(editor: Editor, cart: Shop) -> None:
+    await editor.start(cart.root)
+    editor.open(cart.cart)
+    editor.open(cart.tests)
+    editor.save(cart.cart, BAD)
+    action = await editor.fix_at(cart.tests, 4)
+    assert action.title.startswith("Fix test_total: `-=` → `+=` in cart.py:4 (")
+    assert action.kind == "quickfix.regreen"
+    assert action.is_preferred
+    assert [d.code for d in action.diagnostics or ()] == ["test-failed"]
+    (red,) = editor.red(cart.tests)
+    assert "Expected 15, got -15" in red.message
+    assert (red.range.start.line, red.range.start.character) == (4, 4)
+    assert editor.published[cart.tests].version == editor.buffers[cart.tests].version
+    (hint,) = [d for d in editor.client.diagnostics[cart.cart.as_uri()] if d.code == "verified-fix"]
+    assert hint.range.start.line == 3
+    titles = [a.title for a in await editor.actions(cart.tests, 4)]
+    assert titles[1:] == ["Show the diff", "Explain test_total", "Don't suggest fixes for test_total"]
+    assert [a.title for a in await editor.actions(cart.tests, 4, only=["refactor"])] == []
+    assert len(await editor.actions(cart.tests, 4, only=["quickfix"])) == 4
+    fix = fix_of(action)
+    diff = await editor.command("diff", fix=fix)
+    assert "-        result -= price" in diff["diff"]
+    assert (diff["files"][0]["before"], diff["files"][0]["after"]) == (BAD, GOOD)
+    explanation = await editor.command("explain", nodeid="test_cart.py::test_total", show=False)
+    assert "VERIFIED" in explanation["markdown"]
+    lenses = await editor.client.text_document_code_lens_async(
+        t.CodeLensParams(t.TextDocumentIdentifier(cart.tests.as_uri()))
+    )
+    assert "Apply `-=` → `+=`" in next(lens.command.title for lens in lenses or () if lens.command)
+    await editor.take(action)
+    await editor.until(lambda: not editor.red(cart.tests))
+    editor.save(cart.cart)
+    assert cart.cart.read_text() == GOOD
+    assert any(s["state"] == "healing" for s in editor.statuses)
+    kinds = [type(r).__name__ for reports in editor.client.progress_reports.values() for r in reports]
+    assert kinds[0] == "WorkDoneProgressBegin"
+    assert kinds[-1] == "WorkDoneProgressEnd"
+
+
+async def test_fix_all_answers_only_to_its_own_name(editor: Editor, cart: Shop) -> None:
+    await editor.start(cart.root)
+    editor.open(cart.cart)
+    editor.save(cart.cart, BAD)
+    await editor.fix_at(cart.cart, 3)
+    assert await editor.actions(cart.cart, 0, only=["source.fixAll"]) == []
+    assert await editor.actions(cart.cart, 0, only=["source"]) == []
+    (action,) = await editor.actions(cart.cart, 0, only=["source.fixAll.regreen"])
+    assert action.edit is not None
+    editor.apply(action.edit)
+    assert editor.buffers[cart.cart].text == GOOD
+
+
+async def test_the_diff_is_shown_as_a_document(editor: Editor, cart: Shop) -> None:
+    editor.supports_content = editor.kind == VS_CODE
+    await editor.start(cart.root)
+    editor.open(cart.cart)
+    editor.save(cart.cart, BAD)
+    action = await editor.fix_at(cart.cart, 3)
+    fix = fix_of(action)
+    await editor.command("showDiff", fix=fix)
+    (shown,) = editor.client.shown_documents
+    if editor.kind == VS_CODE:
+        content = await editor.client.workspace_text_document_content_async(
+            t.TextDocumentContentParams(shown.uri)
+        )
+        assert "+        result += price" in content.text
+    else:
+        assert "+        result += price" in read_uri(shown.uri)
+
+
+async def test_cancel_stops_a_heal_and_leaves_no_process(editor: Editor, tmp_path: Path) -> None:
+    root = hopeless(tmp_path / "deep")
+    await editor.start(root)
+    await editor.command("heal", nodeid="test_deep.py::test_answer", root=str(root))
+    await editor.until(lambda: any(s["state"] == "healing" for s in editor.statuses))
+    (token,) = editor.client.progress_reports
+    if editor.kind == VS_CODE:
+        editor.client.window_work_done_progress_cancel(t.WorkDoneProgressCancelParams(token))
+    else:
+        assert (await editor.command("cancel"))["cancelled"] is True
+    (state,) = await editor.idle()
+    assert state["fixes"] == 0
+    assert "cancelled" in editor.log
+
+
+async def test_shutdown_in_a_heal_answers_and_leaves_no_process(editor: Editor, tmp_path: Path) -> None:
+    root = hopeless(tmp_path / "deep")
+    await editor.start(root)
+    await editor.command("heal", nodeid="test_deep.py::test_answer", root=str(root))
+    await editor.until(lambda: any(s["state"] == "healing" for s in editor.statuses))
+    family = psutil.Process(editor.server.pid).children(recursive=True)
+    assert family
+    await editor.client.shutdown_session()
+    assert editor.server.returncode == 0
+    _gone, alive = psutil.wait_procs(family, timeout=10)
+    assert alive == []
+
+
+CLIENT = """
+import json, subprocess, sys, time
+server = subprocess.Popen([sys.executable, "-m", "regreen", "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def send(message):
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    server.stdin.write(b"Content-Length: %d\\r\\n\\r\\n" % len(body) + body)
+    server.stdin.flush()
+for message in json.loads(sys.argv[1]):
+    send(message)
+while True:
+    line = server.stdout.readline()
+    size = int(line.split(b":")[1])
+    server.stdout.readline()
+    message = json.loads(server.stdout.read(size))
+    print(json.dumps(message), flush=True)
+    if "id" in message and "method" in message:
+        send({"id": message["id"], "result": [None] if message["method"] == "workspace/configuration" else None})
+"""
+
+
+@pytest.mark.parametrize("kind", [VS_CODE, NEOVIM])
+def test_a_client_that_is_killed_in_a_heal_leaves_no_process(tmp_path: Path, kind: str) -> None:
+    from lsprotocol.converters import get_converter
+    from pytest_lsp import client_capabilities
+
+    root = hopeless(tmp_path / "deep")
+    capabilities = get_converter().unstructure(client_capabilities(kind))
+    options = {"trusted": True, "client": {"status": True}, "settings": {"interpreter": sys.executable}}
+    heal = {"nodeid": "test_deep.py::test_answer", "root": str(root)}
+    folders = [{"uri": root.as_uri(), "name": "deep"}]
+    messages = [
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "processId": None,
+                "rootUri": None,
+                "capabilities": capabilities,
+                "workspaceFolders": folders,
+                "initializationOptions": options,
+            },
+        },
+        {"method": "initialized", "params": {}},
+        {
+            "id": 2,
+            "method": "workspace/executeCommand",
+            "params": {"command": "regreen.server.heal", "arguments": [heal]},
+        },
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-c", CLIENT, json.dumps(messages)],
+        stdout=subprocess.PIPE,
+        env=environment(tmp_path / "regreen"),
+        cwd=tmp_path,
+    ) as client:
+        assert client.stdout is not None
+        for line in client.stdout:
+            message = json.loads(line)
+            if message.get("method") == "regreen/status" and message["params"]["state"] == "healing":
+                break
+        family = psutil.Process(client.pid).children(recursive=True)
+        assert len(family) > 1
+        os.kill(client.pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+        _gone, alive = psutil.wait_procs(family, timeout=20)
+        assert alive == []
+
+
+async def test_four_thousand_failing_tests_are_shown_and_none_is_searched_for(
+    editor: Editor, cart: Shop
+) -> None:
+    many = "import pytest\nfrom cart import total\n\n\n@pytest.mark.parametrize('n', range(4000))\ndef test_many(n):\n    assert total([n, 1]) == n + 1\n"
+    known_green(cart.root, *(f"test_cart.py::test_many[{n}]" for n in range(4000)))
+    cart.tests.write_text(many)
+    await editor.start(cart.root)
+    editor.open(cart.cart)
+    editor.save(cart.cart, BAD)
+    await editor.until(lambda: len(editor.red(cart.tests)) == 4000)
+    assert "4000 tests are red, 1 causes" in editor.log
+    titles = [a.title for a in await editor.actions(cart.tests, 6)]
+    assert titles == ["Find fixes for 12 red tests"]
+    assert [s["state"] for s in await editor.idle()] == ["idle"]
+
+
+async def test_a_hanging_test_is_stopped_and_shown(editor: Editor, cart: Shop) -> None:
+    await editor.start(cart.root, settings={"tests.secondsPerTest": 1, "heal.maxSeconds": 5})
+    editor.open(cart.cart)
+    editor.save(cart.cart, GOOD.replace("    for price", "    while prices:\n        pass\n    for price"))
+    (shown,) = await editor.until(lambda: editor.red(cart.tests))
+    assert "Timeout" in shown.message
+    assert shown.range.start.line >= 3
+
+
+async def test_a_flaky_test_is_named_so_and_not_healed(editor: Editor, cart: Shop) -> None:
+    flaky = "import random\nfrom cart import total\n\n\ndef test_total():\n    assert random.random() < 0.5\n"
+    await editor.start(cart.root, settings={"heal.maxSeconds": 3})
+    editor.open(cart.tests)
+
+    async def seen() -> bool:
+        editor.save(cart.tests, editor.buffers[cart.tests].text + "#\n")
+        await asyncio.sleep(0.5)
+        await editor.idle()
+        return any("FLAKY" in d.message for d in editor.red(cart.tests))
+
+    editor.save(cart.tests, flaky)
+    await editor.until(seen)
+    assert await editor.fixes(cart.tests, 5) == []
+
+
+async def test_fifty_saves_in_two_seconds_are_few_runs_and_the_last_text_counts(
+    editor: Editor, cart: Shop
+) -> None:
+    await editor.start(cart.root)
+    editor.open(cart.cart)
+    for number in range(50):
+        editor.save(cart.cart, (BAD if number == 49 else GOOD) + f"# {number}\n")
+        await asyncio.sleep(0.04)
+    await editor.fix_at(cart.cart, 3)
+    assert len(editor.client.progress_reports) <= 5
+
+
+async def test_more_work_for_a_project_ends_a_search_that_is_out_of_date(editor: Editor, cart: Shop) -> None:
+    write(cart.root, {"deep.py": HOPELESS, "test_deep.py": SLOW_TEST})
+    await editor.start(cart.root)
+    await editor.command("heal", nodeid="test_deep.py::test_answer", root=str(cart.root))
+    await editor.until(lambda: any(s["state"] == "healing" for s in editor.statuses))
+    editor.open(cart.cart)
+    editor.save(cart.cart, BAD)
+    await editor.until(lambda: editor.red(cart.tests))
+
+
+@pytest.mark.parametrize("unknown", ["codeAction", "configuration"])
+async def test_what_the_protocol_does_not_know_is_answered(editor: Editor, cart: Shop, unknown: str) -> None:
+    await editor.start(cart.root)
+    if unknown == "codeAction":
+        context = t.CodeActionContext(diagnostics=[], trigger_kind=99)  # type: ignore[arg-type]
+        here = t.Range(t.Position(0, 0), t.Position(0, 0))
+        params = t.CodeActionParams(t.TextDocumentIdentifier(cart.cart.as_uri()), here, context)
+        assert await editor.client.text_document_code_action_async(params) == []
+    else:
+        assert await editor.command("status", extra=[1, {"x": None}])
+        params_without = t.ExecuteCommandParams("regreen.server.status")
+        assert await editor.client.workspace_execute_command_async(params_without)
