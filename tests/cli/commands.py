@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 SECONDS = 120
+REPOSITORY = Path(__file__).parents[2]
+PLAIN = REPOSITORY / ".e2e" / "plain" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+"""The interpreter of the projects that are healed; `make deps` makes it. Its plugins are few: each costs every run."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import site
 import sys
 import sysconfig
 import venv
 from pathlib import Path
 
 import pytest
-from tests.cli.commands import Regreen
+from tests.cli.commands import PLAIN, Regreen
 
 
 @pytest.fixture
@@ -19,7 +18,7 @@ def regreen(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Regreen
 def editable(tmp_path: Path) -> Path:
     """The interpreter of an environment in which the project of `tmp_path` is installed in editable mode.
 
-    What an installer writes for that is a .pth file that names the source folder; pytest comes from ours.
+    What an installer writes for that is a .pth file that names the source folder; pytest comes from another environment.
     """
     folder = tmp_path / "environment"
     venv.create(folder, symlinks=sys.platform != "win32", with_pip=False)
@@ -27,5 +26,6 @@ def editable(tmp_path: Path) -> Path:
     packages = Path(sysconfig.get_path("purelib", vars=scheme))
     source = tmp_path / "editable_install" / "src"
     (packages / "__editable__.queueing-1.0.pth").write_text(f"{source}\n")
-    (packages / "pytest_of_ours.pth").write_text("\n".join(site.getsitepackages()))
+    [others] = (PLAIN.parent.parent / "lib").glob("python*/site-packages")
+    (packages / "pytest_of_another.pth").write_text(f"{others}\n")
     return Path(sysconfig.get_path("scripts", vars=scheme)) / Path(sys.executable).name

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.commands import Regreen, events, tree
+from tests.cli.commands import PLAIN, Regreen, events, tree
 
 PROJECTS = Path(__file__).parent / "projects"
 NAMES = sorted(folder.name for folder in PROJECTS.iterdir() if (folder / "before").is_dir())
@@ -33,7 +32,7 @@ def test_every_red_test_gets_a_verified_fix(
     name: str, regreen: Regreen, request: pytest.FixtureRequest
 ) -> None:
     project = copied(name, regreen.cwd)
-    python = request.getfixturevalue("editable") if name == "editable_install" else Path(sys.executable)
+    python = request.getfixturevalue("editable") if name == "editable_install" else PLAIN
     before = tree(project)
 
     patch = regreen.cwd / "fix.patch"
@@ -62,12 +61,12 @@ def test_every_red_test_gets_a_verified_fix(
 def test_applied_fixes_can_be_taken_back(regreen: Regreen) -> None:
     project = copied("parametrised", regreen.cwd)
     before = tree(project)
-    run = regreen("heal", project, "--json", "--apply", "--interpreter", sys.executable)
+    run = regreen("heal", project, "--json", "--apply", "--interpreter", str(PLAIN))
     assert run.returncode == 0, run.stderr
     [summary] = events(run, "summary")
     assert summary["applied"] == [str(project / "lib/roman.py")]
     assert tree(project)["lib/roman.py"] == (PROJECTS / "parametrised/after/lib/roman.py").read_bytes()
-    again = regreen("heal", project, "--interpreter", sys.executable)
+    again = regreen("heal", project, "--interpreter", str(PLAIN))
     assert again.stdout.startswith("Nothing is red: 10 tests")
     assert shell(summary["undo"]).returncode == 0
     assert tree(project) == before

@@ -8,7 +8,11 @@ from regreen.values import Project
 
 
 def settings_for(
-    project: Project, *, interpreter: str = "", max_seconds: float | None = None
+    project: Project,
+    *,
+    interpreter: str = "",
+    max_seconds: float | None = None,
+    max_gigabytes: float | None = None,
 ) -> tuple[Settings, tuple[str, ...]]:
     """Defaults, what the repository restricts, and the command line over both.
 
@@ -16,6 +20,7 @@ def settings_for(
         project: whose pyproject.toml is read.
         interpreter: `--interpreter`; empty when it was not given.
         max_seconds: `--max-seconds`; None when it was not given.
+        max_gigabytes: `--max-gigabytes`; None when it was not given.
 
     Returns:
         The settings, and a sentence for each thing in pyproject.toml that is not used.
@@ -33,6 +38,8 @@ def settings_for(
         asked["interpreter"] = interpreter
     if max_seconds is not None:
         asked["heal.maxSeconds"] = max_seconds
+    if max_gigabytes is not None:
+        asked["mirror.maxGigabytes"] = max_gigabytes
     settings, refused = merge(settings, asked, from_repository=False)
     if refused:
         raise UsageError(refused[0])

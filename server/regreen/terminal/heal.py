@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -14,7 +15,7 @@ from rich.console import Console
 from regreen.errors import EnvironmentProblem, RegreenError, StaleFix, UsageError, UserError
 from regreen.pipeline import Baseline, Tools, baseline, heal_all
 from regreen.platform.background import run_blocking
-from regreen.ports import Git, History
+from regreen.ports import Git, History, Mirror
 from regreen.settings import Settings
 from regreen.terminal import ndjson
 from regreen.terminal.blocks import summary_line
@@ -27,6 +28,7 @@ from regreen.terminal.progress import ShownReporter, for_people
 from regreen.terminal.together import verified_together
 from regreen.values import HealResult, Outcome, Project, RunReport, VerifiedFix
 from regreen.workspace.arguments import Target, resolve
+from regreen.workspace.mirror import ProjectMirror
 
 PYTEST_FOUND_NOTHING = 5
 """pytest's exit status when it collected no tests."""
@@ -45,6 +47,7 @@ class HealOptions:
         junit: a report that names the red tests; None to find them by running.
         interpreter: the Python that runs the tests; empty to look for it.
         max_seconds: the limit of each heal; None for the setting's.
+        max_gigabytes: how much may be copied; None for the setting's.
     """
 
     arguments: tuple[str, ...]
@@ -57,6 +60,7 @@ class HealOptions:
     junit: Path | None = None
     interpreter: str = ""
     max_seconds: float | None = None
+    max_gigabytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,11 @@ async def _heal_target(
 ) -> Healed:
     project = target.project
     settings, complaints = await run_blocking(
-        settings_for, project, interpreter=options.interpreter, max_seconds=options.max_seconds
+        settings_for,
+        project,
+        interpreter=options.interpreter,
+        max_seconds=options.max_seconds,
+        max_gigabytes=options.max_gigabytes,
     )
     for sentence in complaints:
         err.print(sentence)
@@ -152,8 +160,24 @@ async def _heal_target(
         tools = await open_tools(project, settings)
         ending.push_async_callback(tools.mirror.close)
         ending.push_async_callback(tools.oracle.close)
+        await _may_copy(tools.mirror, err)
         with reporter.showing():
             return await _heal_with(tools, settings, reporter, target, options)
+
+
+async def _may_copy(mirror: Mirror, err: Console) -> None:
+    """Ask a person at a terminal before a very large project is copied; refuse for anybody else."""
+    try:
+        await mirror.sync({})
+    except UserError as error:
+        if not (isinstance(mirror, ProjectMirror) and mirror.size > mirror.max_bytes):
+            raise
+        if not (sys.stdin.isatty() and err.is_terminal):
+            raise UsageError(error.what, "Allow it with --max-gigabytes, or move large data away.") from error
+        answer = await run_blocking(err.input, f"{error.what} Copy it all the same? [y/N] ")
+        if answer.strip().lower() not in {"y", "yes"}:
+            raise
+        mirror.max_bytes = mirror.size
 
 
 async def _heal_with(
