@@ -142,7 +142,8 @@ def _counted(site: Site) -> Iterator[Node]:
             found = [node.named[0]] if site.scope.type_of(node.named[0]) in _COUNTING else []
         elif node.kind == "assignment":
             right = node.field("right")
-            found = [right] if right is not None and site.scope.type_of(right) in _COUNTING else []
+            single = right is not None and right.kind != "assignment"  # `a = b = 0` nests
+            found = [right] if right and single and site.scope.type_of(right) in _COUNTING else []
         for one in found:
             if one.start not in seen and one.kind not in {"integer", "float", "string"} and one.text:
                 seen.add(one.start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from regreen.source import Node
@@ -21,26 +22,45 @@ def conditions(site: Site, near: Node | None = None) -> list[str]:
     usable = names_at(site)
     here = names_of(near) if near is not None else names_of(site.statement)
     present = near.text if near is not None else ""
-    ranked = sorted(usable, key=lambda name: (name not in here, -site.scope.uses.read[name]))
-    found: dict[str, None] = {}
-    for text in _borrowed(site, near):
-        found.setdefault(text)
-    for name in ranked[:6]:
-        type_ = site.scope.types.get(name, "")
-        for text in _about(name, type_):
-            found.setdefault(text)
-    for one in ranked[:5]:
-        for other in ranked[:5]:
-            types = site.scope.types.get(one, ""), site.scope.types.get(other, "")
-            if one < other and not incompatible(*types):
-                for operator in (
-                    ("!=", "==", "<", ">") if types[0] not in {"list", "dict", "set"} else ("!=", "==")
-                ):
-                    found.setdefault(f"{one} {operator} {other}")
-            if one != other and types[1] in {"list", "set", "dict", "str", "sized"}:
-                found.setdefault(f"{one} not in {other}")
-                found.setdefault(f"{one} in {other}")
-    return [text for text in found if text != present][:_LIMIT]
+    latest = {name: -at for at, name in enumerate(usable)}
+    ranked = sorted(usable, key=lambda name: (name not in here, -site.scope.uses.read[name], latest[name]))
+    recent = [name for name in usable if name in _loop_names(site.statement)]
+    pairs = [*_pairs(site, recent[-3:]), *_pairs(site, sorted(ranked[:5], key=usable.index))]
+    single = [text for name in ranked[:6] for text in _about(name, site.scope.types.get(name, ""))]
+    found = dict.fromkeys(itertools.islice(_borrowed(site, near), 10))
+    for one, other in itertools.zip_longest(single, pairs, fillvalue=""):
+        found |= dict.fromkeys((one, other))
+    return [text for text in found if text and text != present][:_LIMIT]
+
+
+def _pairs(site: Site, usable: list[str]) -> Iterator[str]:
+    """Comparisons of two names whose types go together."""
+    for one, other in itertools.combinations(usable, 2):
+        types = site.scope.types.get(one, ""), site.scope.types.get(other, "")
+        if incompatible(*types):
+            continue
+        ordered = types[0] not in {"list", "dict", "set", "bool"} and types[1] not in {
+            "list",
+            "dict",
+            "set",
+            "bool",
+        }
+        for operator in ("==", "!=", "<", ">") if ordered else ("==", "!="):
+            yield f"{one} {operator} {other}"
+    for one, other in itertools.permutations(usable, 2):
+        if site.scope.types.get(other, "") in {"list", "set", "dict", "str", "sized"}:
+            yield f"{one} not in {other}"
+            yield f"{one} in {other}"
+
+
+def _loop_names(statement: Node) -> set[str]:
+    """Names bound by the loops around a statement."""
+    found: set[str] = set()
+    for up in statement.up():
+        left = up.field("left") if up.kind == "for_statement" else None
+        if left is not None:
+            found |= {node.text for node in left.walk() if node.kind == "identifier"}
+    return found
 
 
 def _about(name: str, type_: str) -> Iterator[str]:

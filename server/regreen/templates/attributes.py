@@ -159,7 +159,9 @@ def call_it(site: Site) -> Iterator[Change]:
     functions = {f.name for f in site.file.functions}
     for node in site.of("identifier"):
         around = node.parent
-        if node.text in functions and around is not None and around.kind in _USED_AS_VALUE:
+        if node.text not in functions or around is None or around.field("left") == node:
+            continue
+        if around.kind in _USED_AS_VALUE and node.text not in site.scope.own:
             yield Change((TextEdit(node.end, node.end, "()"),), arrow(node.text, f"{node.text}()"), 0.5)
 
 

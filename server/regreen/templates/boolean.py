@@ -58,7 +58,8 @@ def negate(site: Site) -> Iterator[Change]:
         argument = node.field("argument")
         if argument is not None:
             yield Change((swap(node, argument.text),), arrow(node.text, argument.text))
-    found = list(tested(site))
+    branching = list(tested(site))
+    found = [*branching]
     for node in site.of("return_statement", "keyword_argument"):
         value = node.field("value") if node.kind == "keyword_argument" else next(iter(node.named), None)
         if (
@@ -71,7 +72,9 @@ def negate(site: Site) -> Iterator[Change]:
         if condition.kind in {"true", "false", "not_operator", "comparison_operator"}:
             continue  # other templates turn these round
         text = f"not {atom(condition)}"
-        yield Change((swap(condition, text),), arrow(condition.text, text), 0.6)
+        yield Change(
+            (swap(condition, text),), arrow(condition.text, text), 1.0 if condition in branching else 0.6
+        )
 
 
 def drop_operand(site: Site) -> Iterator[Change]:

@@ -83,6 +83,6 @@ def everywhere(site: Site) -> Iterator[Change]:
         old = value(nodes[0])
         if len(nodes) < 2 or old is None:
             continue
-        for rank, new in enumerate(_near(nodes[0], old)[:4]):
+        for rank, new in enumerate(_near(nodes[0], old)[:9]):
             edits = tuple(swap(node, new) for node in nodes)
             yield Change(edits, f"every {arrow(text, new)}", 1 / (1 + rank))

@@ -93,6 +93,8 @@ def remove(file: SourceFile, statement: Node) -> TextEdit:
         return swap(statement, "pass")
     start = file.lines.start(statement.line)
     last = statement.last_line
+    if block.named[0] == statement and not file.lines.line_text(last + 1).strip():
+        last += 1  # a block does not begin with the blank line that set its first statement off
     end = file.lines.start(last + 1) if last + 1 < file.lines.line_count else len(file.text)
     return TextEdit(start, end, "")
 

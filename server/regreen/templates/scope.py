@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from regreen.source import Function, Names, Node, SourceFile, names
+from regreen.source import Function, Names, Node, Role, SourceFile, names, role_of
 from regreen.values import Failure, Local
 
 NUMBERS = frozenset({"int", "float"})
@@ -90,7 +90,7 @@ class Scope:
     def variables(self) -> tuple[str, ...]:
         """Names of values in scope, most used first: parameters, locals, then what the module assigns."""
         own = [] if self.function is None else [p.name for p in self.function.parameters]
-        own += sorted(self.uses.bound - self._definitions - set(own))
+        own += sorted(self.own - set(own))
         weight = {name: self.uses.read[name] for name in own}
         outer = sorted(name for name in self._module_values if name not in weight)
         ordered = sorted(own, key=lambda name: (-weight[name], own.index(name)))
@@ -99,7 +99,13 @@ class Scope:
     @cached_property
     def own(self) -> frozenset[str]:
         """Parameters and names that the function binds itself."""
-        return self.uses.bound - self._definitions
+        body = self.function.node if self.function is not None else self.file.root
+        found = {
+            node.text
+            for node in body.walk()
+            if node.kind == "identifier" and role_of(node) in (Role.BOUND, Role.BOTH) and not _defines(node)
+        }
+        return frozenset(found)
 
     @cached_property
     def callables(self) -> tuple[str, ...]:
@@ -148,6 +154,14 @@ class Scope:
         use = min(self.uses.read[other], 4) / 4
         near = 1.0 if other in self.own else 0.5
         return near * (0.4 + 0.35 * spelling + 0.25 * use)
+
+
+def _defines(identifier: Node) -> bool:
+    """Whether an identifier is the name of a function or a class, or imported."""
+    around = identifier.parent
+    return around is None or around.kind in {
+        "function_definition", "class_definition", "dotted_name", "aliased_import",
+    }  # fmt: skip
 
 
 def incompatible(one: str, other: str) -> bool:

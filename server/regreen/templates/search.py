@@ -54,7 +54,7 @@ def candidates(
     """
     evidence = read(failure, sources)
     seen: set[tuple[tuple[Path, int], ...]] = set()
-    frames = _frame_suspects(failure)
+    frames = [*_frame_suspects(failure), *_named_suspects(failure, sources)]
     first = (_exact(), [*frames, *suspects[:_BATCH]])
     batches: list[tuple[Sequence[Template], Sequence[Suspect]]] = [first]
     rest = [template for template in CATALOGUE if not template.exact]
@@ -73,7 +73,8 @@ def candidates(
             if key in seen:
                 continue
             seen.add(key)
-            yield Candidate(edits, template.name, change.title, score, site.suspect, template.kind)
+            title = " ".join(change.title.split())
+            yield Candidate(edits, template.name, title, score, site.suspect, template.kind)
 
 
 def is_test_path(path: Path, root: Path) -> bool:
@@ -132,6 +133,28 @@ def _frame_suspects(failure: Failure) -> list[Suspect]:
         Suspect(frame.path, frame.line, max(0.05, 1.0 - 0.1 * depth), frame.function, "on the traceback")
         for depth, frame in enumerate(own)
     ]
+
+
+def _named_suspects(failure: Failure, sources: ProjectSources) -> list[Suspect]:
+    """What the failing line of the test names: functions that were never entered, modules not imported."""
+    test = sources.get(failure.path)
+    frame = next((frame for frame in reversed(failure.frames) if frame.path == failure.path), None)
+    statement = test.statement_at(frame.line) if test is not None and frame is not None else None
+    if test is None or statement is None:
+        return []
+    named = {node.text for node in statement.walk() if node.kind == "identifier"}
+    modules = [sources.module_file(one.module, test.path) for one in test.imports]
+    modules += [
+        sources.module_file(f"{one.module}.{one.name}", test.path) for one in test.imports if one.name
+    ]
+    found: list[Suspect] = []
+    for path in dict.fromkeys(path for path in modules if path is not None):
+        file = sources.get(path)
+        functions = [f for f in file.functions if f.name in named] if file is not None else []
+        found += [Suspect(path, f.node.line, 0.4, f.qualname, "named by the failing line") for f in functions]
+        if file is not None and not functions:
+            found.append(Suspect(path, 0, 0.2, "", "imported by the test"))
+    return found
 
 
 def _sites(

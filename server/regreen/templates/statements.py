@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -173,6 +174,18 @@ def _renamed(statement: Node, one: str, other: str) -> str:
     return text
 
 
+def _renamings(site: Site, text: str) -> Iterator[str]:
+    """A short statement for the other names of its kind: `i += 1` → `j += 1`."""
+    words = re.findall(r"\b[A-Za-z_]\w*\b", text)
+    for one in [word for word in dict.fromkeys(words) if word in site.scope.own][:2]:
+        others = sorted(
+            (n for n in names_at(site) if n not in words), key=lambda n: -site.scope.similar(one, n)
+        )
+        for other in others[:2]:
+            if site.scope.similar(one, other):
+                yield re.sub(rf"\b{one}\b", other, text)
+
+
 def borrowed(site: Site) -> Iterator[Change]:
     """Insert a statement of the same function after this one: an update that one branch lacks."""
     statement = site.statement
@@ -200,6 +213,8 @@ def borrowed(site: Site) -> Iterator[Change]:
             for old, new in (("+=", "-="), ("-=", "+=")):
                 if old in text:
                     found.setdefault(text.replace(old, new))
-    for rank, text in enumerate(list(found)[:8]):
+    for text in list(found):
+        found.update(dict.fromkeys(_renamings(site, text)))
+    for rank, text in enumerate(list(found)[:14]):
         edit = after(site.file, statement, text, indent=indentation(site.file, statement))
         yield Change((edit,), f"then `{short(text)}`", 1 / (1 + 0.2 * rank))

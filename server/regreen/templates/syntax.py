@@ -250,6 +250,10 @@ def misspelt_keyword(site: Site) -> Iterator[Change]:
 def indentation(site: Site) -> Iterator[Change]:
     """A line (or the lines of a block) at the wrong depth; tabs among blanks."""
     message = site.evidence.failure.message
+    if not site.file.has_errors and not re.search(
+        r"indent|\btab|'(?:return|yield|break|continue)\b.* outside", message
+    ):
+        return
     for file, line, weight in lines_near(site):
         text = file.lines.line_text(line)
         own = _depth(text)
@@ -298,7 +302,7 @@ def _judged_indent(
 ) -> Iterator[Change]:
     """Indentation is judged by the same count of errors, since the grammar forgives much of it."""
     found = list(_judged(file, edits, title, weight))
-    yield from found or [Change(edits, title, 0.1 * weight)]
+    yield from found or ([Change(edits, title, 0.1 * weight)] if file.has_errors else [])
 
 
 def _depth(text: str) -> int:
