@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from regreen.errors import EnvironmentProblem, OracleFailed
-from regreen.oracle import envfile, lend
+from regreen.oracle import envfile, lend, records
 from regreen.oracle.channel import COLD_RUN, Channel, ProbeEnded, Run, open_channel
 from regreen.oracle.drive import Limits, Stop, drive
 from regreen.oracle.environment import for_interpreter
@@ -80,6 +80,7 @@ class ProbeOracle:
         self._cold: set[Channel] = set()
         self._numbers = 0
         self._precompiled: set[tuple[str, str]] = set()
+        self._preloaded = False
         self._sweeper: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -159,6 +160,7 @@ class ProbeOracle:
             else:
                 if not channel.cold and not channel.ended:
                     self._precompile(channel, request, log)
+                    self._preload(channel, request, log)
                 return stop, channel.process.stderr_tail(since)
             finally:
                 self._cold.discard(channel)
@@ -183,11 +185,12 @@ class ProbeOracle:
                 self._host = None
             if self._host is None:
                 self._precompiled.clear()
+                self._preloaded = False
                 self._host = await open_channel(
                     self._interpreter.executable, self._environment, cold=False, nice=NICE
                 )
                 if not self._host.facts.fork:  # it has said what it can, and serves nothing
-                    self._host.send({"op": "stop"})
+                    self._host.process.close_stdin()
             return self._host
 
     def _refuse_when_closed(self) -> None:
@@ -195,6 +198,15 @@ class ProbeOracle:
             raise OracleFailed("this oracle was closed")
 
     # ------------------------------------------------------------------ around a run
+
+    def _preload(self, channel: Channel, request: RunRequest, log: RunLog) -> None:
+        """Let the zygote import, once, what an unpatched run imported from outside the project."""
+        if self._preloaded or log.preload is None or request.overlay or request.canaries:
+            return
+        self._preloaded = True
+        modules = records.need_all(log.preload, "modules", str)
+        never = records.need_all(log.preload, "never", str)
+        channel.send({"op": "preload", "modules": list(modules), "never": list(never)})
 
     async def _plugins(self) -> list[str]:
         """The folders of our own pytest, when the user's interpreter has none and its tests need none."""

@@ -13,14 +13,14 @@ VERSION = 1
 """Of the wire format."""
 
 
-def hello(*, fork: bool) -> dict[str, object]:
-    """The first record. Imports nothing of the environment that is not imported already."""
+def hello(pytest: str | None, *, fork: bool) -> dict[str, object]:
+    """The first record; `pytest` is its version."""
     return {
         "ev": "hello",
         "v": VERSION,
         "python": list(sys.version_info[:3]),
         "executable": sys.executable,
-        "pytest": pytest_version(),
+        "pytest": pytest,
         "fork": fork,
         "landlock": confine.landlock_abi(),
         "prefix": sys.prefix,
@@ -28,11 +28,14 @@ def hello(*, fork: bool) -> dict[str, object]:
     }
 
 
-def pytest_version() -> str | None:
-    """The version of the pytest that `import pytest` would give; None without one."""
+def imported_pytest() -> str | None:
+    """The version of the pytest that is imported; None when none is."""
     module = sys.modules.get("pytest")
-    if module is not None:
-        return str(module.__version__)
+    return None if module is None else str(module.__version__)
+
+
+def installed_pytest() -> str | None:
+    """The version of the pytest that `import pytest` would give; None without one. Imports nothing of it."""
     import importlib.metadata
     import importlib.util
 

@@ -43,7 +43,7 @@ def of(error: BaseException, steps: Steps, own: Callable[[object], bool]) -> dic
             return _import(error)
         if isinstance(error, TypeError):
             return _call(error, frame, line)
-    except Exception:  # the project's own objects were asked, and may answer anything
+    except BaseException:  # the project's own objects were asked, and may answer anything
         return {}
     return {}
 

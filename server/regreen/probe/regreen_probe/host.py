@@ -15,7 +15,7 @@ import select
 import signal
 import sys
 
-from regreen_probe import cache, confine, facts, run
+from regreen_probe import cache, confine, facts, preload, run
 from regreen_probe.pipe import Pipe, private
 
 CHUNK = 1 << 16
@@ -30,14 +30,15 @@ def can_fork() -> bool:
 
 def serve(reader: int, pipe: Pipe) -> None:
     """Be the zygote until the server says stop or goes away; ends the process."""
-    with contextlib.suppress(ImportError):  # told by hello: the run may bring one
+    with contextlib.suppress(ImportError):  # told by hello: a run may bring one
         importlib.import_module("pytest")
+    pytest = facts.imported_pytest()
     if not can_fork():
-        pipe.send(facts.hello(fork=False))
+        pipe.send(facts.hello(pytest, fork=False))
         while os.read(reader, CHUNK):  # every run has a process of its own; this one only waits for the end
             pass
         os._exit(0)
-    Host(reader, pipe).serve()
+    Host(reader, pipe).serve(pytest)
 
 
 class Child:
@@ -46,7 +47,7 @@ class Child:
     def __init__(self, pid: int, fd: int) -> None:
         self.pid = pid
         self.fd = fd
-        self.rest = b""
+        self.rest: list[bytes] = []
         self.closed = False
 
 
@@ -61,7 +62,7 @@ class Host:
         self.files: list[str] = []
         self._input = b""
 
-    def serve(self) -> None:
+    def serve(self, pytest: str | None) -> None:
         """Serve until stop; ends the process."""
         self.wake, wake_end = os.pipe()
         os.set_blocking(self.wake, False)
@@ -69,7 +70,7 @@ class Host:
         signal.set_wakeup_fd(wake_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self.wake_end = wake_end
-        self._say(facts.hello(fork=True))
+        self._say(facts.hello(pytest, fork=True))
         os.set_blocking(self.pipe.fd, False)
         gc.collect()
         gc.freeze()
@@ -131,9 +132,11 @@ class Host:
         if not data:
             child.closed = True
             return
-        lines, newline, rest = (child.rest + data).rpartition(b"\n")
-        self.output += lines + newline
-        child.rest = rest
+        lines, newline, rest = data.rpartition(b"\n")
+        if newline:
+            self.output += b"".join(child.rest) + lines + newline
+            child.rest.clear()
+        child.rest.append(rest)
 
     def _reap(self) -> None:
         """Notice the children that have ended, and end what is left of their groups."""
@@ -171,6 +174,9 @@ class Host:
             self._fork(line, message["id"])
         elif op == "precompile":
             self.files += message["files"]
+        elif op == "preload":
+            preload.into_zygote(message["modules"], message["never"])
+            gc.freeze()
         elif message.get("id") in self.children:
             pid = self.children[message["id"]].pid
             if op == "kill":

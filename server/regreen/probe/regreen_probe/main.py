@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from regreen_probe import confine, facts, host, run
+from regreen_probe import confine, facts, host, run, signals
 from regreen_probe.pipe import Pipe, private_pipes
+
+CHUNK = 1 << 16
 
 
 def main(mode: str) -> None:
@@ -26,19 +28,19 @@ def main(mode: str) -> None:
 
 
 def _once(reader: int, pipe: Pipe) -> None:
-    pipe.send(facts.hello(fork=host.can_fork()))
-    request = _first_line(reader)
+    pipe.send(facts.hello(facts.installed_pytest(), fork=host.can_fork()))
+    request, more = _first_line(reader)
     if not request:
         os._exit(0)
-    run.perform(request, pipe, reader)
+    run.perform(request, pipe, signals.Ear(reader, more))
 
 
-def _first_line(reader: int) -> bytes:
-    """One message; byte by byte, so that nothing of what follows is taken from the pipe."""
-    line = bytearray()
-    while not line.endswith(b"\n"):
-        byte = os.read(reader, 1)
-        if not byte:
-            return b""
-        line += byte
-    return bytes(line)
+def _first_line(reader: int) -> tuple[bytes, bytes]:
+    """The first message, and what came with it of the next; empty when the server is gone."""
+    parts: list[bytes] = []
+    while not parts or b"\n" not in parts[-1]:
+        parts.append(os.read(reader, CHUNK))
+        if not parts[-1]:
+            return b"", b""
+    line, _, more = b"".join(parts).partition(b"\n")
+    return line, more

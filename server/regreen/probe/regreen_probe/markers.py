@@ -37,9 +37,12 @@ class Table:
 
     def executed(self) -> list[int]:
         """The lines reached since the last reset, sorted, 1-based."""
-        if 1 not in self.hits:
-            return []
-        return sorted({self.lines[number] for number, hit in enumerate(self.hits) if hit})
+        lines = set()
+        number = self.hits.find(1)
+        while number >= 0:
+            lines.add(self.lines[number])
+            number = self.hits.find(1, number + 1)
+        return sorted(lines)
 
 
 def mark(tree: ast.Module, table: Table) -> None:

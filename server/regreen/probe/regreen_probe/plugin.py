@@ -21,12 +21,15 @@ class Current:
 
     def __init__(self, nodeid: str) -> None:
         self.nodeid = nodeid
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin again."""
         self.phases: dict[str, str] = {}
         self.outcomes: list[str] = []
         self.failure: dict[str, object] | None = None
         self.raised: dict[str, dict[str, object]] = {}
         self.seconds = 0.0
-        self.wasxfail = False
 
 
 class Reporter:
@@ -195,9 +198,7 @@ class Reporter:
         if current is None or report.nodeid != current.nodeid:
             return
         if report.outcome == "rerun":  # pytest-rerunfailures: what counts is the last time
-            self.current = Current(current.nodeid)
-            current.__dict__.update(self.current.__dict__)
-            self.current = current
+            current.forget()
             return
         subtest = hasattr(report, "context")
         if not subtest or report.failed:

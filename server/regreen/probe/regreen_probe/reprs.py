@@ -29,7 +29,7 @@ def show(value: object) -> str:
         if type(value) in _PLAIN:
             return clip(_short.repr(value), REPR)
         return clip(repr(value), REPR)
-    except Exception:
+    except BaseException:  # the project's own code: it may hold a canary, too
         return unprintable(value)
 
 
@@ -45,7 +45,7 @@ def type_name(kind: type) -> str:
     """The qualified name of a type; built-in ones without their module."""
     try:
         module, name = str(kind.__module__), str(kind.__qualname__)
-    except Exception:
+    except BaseException:  # the project's own code: it may hold a canary, too
         return "object"
     return name if module in ("builtins", "None") else f"{module}.{name}"
 
@@ -54,7 +54,7 @@ def text(error: BaseException) -> str:
     """The message of an exception, bounded."""
     try:
         return clip(str(error), MESSAGE)
-    except Exception:
+    except BaseException:  # the project's own code: it may hold a canary, too
         return unprintable(error)
 
 
@@ -77,7 +77,7 @@ def stable(value: object, depth: int = 6) -> str:
     """A bounded repr that is the same in another process: no addresses, sets in order, state for its lack of words."""
     try:
         return clip(_stable(value, depth), REPR)
-    except Exception:
+    except BaseException:  # the project's own code: it may hold a canary, too
         return unprintable(value)
 
 

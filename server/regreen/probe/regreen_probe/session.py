@@ -7,7 +7,7 @@ import sys
 import sysconfig
 import warnings
 
-from regreen_probe import loader, redirect
+from regreen_probe import loader, preload, redirect
 from regreen_probe.pipe import Pipe
 
 
@@ -65,6 +65,7 @@ def run(
         )
 
     signals.answer_dumps(answer, reader)
+    before = set(sys.modules)
     tuning.distrust_young_pycs()
     if request["kind"] == "django":
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", tuning.django_settings(request["rootdir"]))
@@ -82,7 +83,14 @@ def run(
         "origins": [p for p in request["overlaid"] if os.path.realpath(p) in loaded],
         "foreign": foreign(roots),
         "loaded": options.compiled,
+        "preload": preload.importable(before, lambda path: _of_run(path, roots, request)),
     }
+
+
+def _of_run(path: str, roots: redirect.Roots, request: dict) -> bool:
+    installed = any(redirect.below(path, folder) for folder in (sys.prefix, sys.base_prefix))
+    inside = roots.in_copy(path) or redirect.below(path, request["temp"])
+    return inside or (roots.in_user_tree(path) and not installed)
 
 
 def foreign(roots: redirect.Roots) -> list[list[str]]:

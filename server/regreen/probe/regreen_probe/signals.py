@@ -6,6 +6,7 @@ by the project, and would not survive its forks.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -14,42 +15,60 @@ from collections.abc import Callable
 CHUNK = 1 << 16
 
 
-def answer_dumps(answer: Callable[[object], None], reader: int | None) -> None:
+class Ear:
+    """The pipe from the server, in a process that does just one run: `dump` and the end of input arrive there.
+
+    Args:
+        fd: its reading end.
+        heard: what has been read of it already.
+    """
+
+    def __init__(self, fd: int, heard: bytes) -> None:
+        self.fd = fd
+        self.heard = heard
+
+    def listen(self, answer: Callable[[object], None]) -> None:
+        """Be woken by a signal whenever something arrives."""
+        import fcntl
+
+        owner = os.getpid()
+
+        def woken(_number: int, frame: object) -> None:
+            if os.getpid() == owner:
+                self._take(answer, frame)
+
+        signal.signal(signal.SIGIO, woken)
+        fcntl.fcntl(self.fd, fcntl.F_SETOWN, owner)
+        flags = fcntl.fcntl(self.fd, fcntl.F_GETFL)
+        fcntl.fcntl(self.fd, fcntl.F_SETFL, flags | os.O_ASYNC | os.O_NONBLOCK)
+        signal.raise_signal(signal.SIGIO)  # something may have come before we listened
+
+    def _take(self, answer: Callable[[object], None], frame: object) -> None:
+        with contextlib.suppress(OSError):  # nothing more for now; or the project closed all it could find
+            while True:
+                data = os.read(self.fd, CHUNK)
+                if not data:
+                    end_with_group()
+                self.heard += data
+        *lines, self.heard = self.heard.split(b"\n")
+        for line in lines:
+            if line.strip() and json.loads(line).get("op") == "dump":
+                answer(frame)
+
+
+def answer_dumps(answer: Callable[[object], None], ear: Ear | None) -> None:
     """Call `answer` with the interrupted frame when the server asks where the run is.
 
     Args:
         answer: sends the record.
-        reader: the pipe from the server, in a process that does just this run: `dump` and the end of input
-            arrive there. None in a fork, which is asked by SIGUSR1.
+        ear: None in a fork, which is asked by SIGUSR1.
     """
     if not hasattr(signal, "SIGUSR1"):
         return
     signal.signal(signal.SIGUSR1, lambda _number, frame: answer(frame))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
-    if reader is None:
-        return
-    import fcntl
-
-    def heard(_number: int, frame: object) -> None:
-        while True:
-            try:
-                data = os.read(reader, CHUNK)
-            except BlockingIOError:
-                return
-            except OSError:  # the project closed every descriptor it could find
-                return
-            if not data:
-                end_with_group()
-            for line in data.splitlines():
-                if line.strip() and json.loads(line).get("op") == "dump":
-                    answer(frame)
-
-    owner = os.getpid()
-    signal.signal(signal.SIGIO, lambda number, frame: heard(number, frame) if os.getpid() == owner else None)
-    fcntl.fcntl(reader, fcntl.F_SETOWN, owner)
-    flags = fcntl.fcntl(reader, fcntl.F_GETFL)
-    fcntl.fcntl(reader, fcntl.F_SETFL, flags | os.O_ASYNC | os.O_NONBLOCK)
-    signal.raise_signal(signal.SIGIO)  # what came before we listened
+    if ear is not None:
+        ear.listen(answer)
 
 
 def end_with_group() -> None:
