@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import json
 import os
 import queue
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 PROBE = Path(__file__).parents[2] / "server/regreen/probe"
 BOOT = (
@@ -106,7 +111,7 @@ class Probe:
         while data := os.read(self.process.stderr.fileno(), 65536):
             self.stderr += data
 
-    def __enter__(self) -> Probe:
+    def __enter__(self) -> Self:
         self.hello = self.record()
         assert self.hello["ev"] == "hello"
         return self
@@ -209,6 +214,15 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def island(module: str) -> Any:
+    """A module of the probe, in this process: for what can be tested without running anything."""
+    sys.path.insert(0, str(PROBE))
+    try:
+        return importlib.import_module(f"regreen_probe.{module}")
+    finally:
+        sys.path.remove(str(PROBE))
 
 
 @contextlib.contextmanager

@@ -111,11 +111,8 @@ def _version(executable: Path) -> tuple[int, int] | None:
 
 def environment(python: Python, *, plugins: bool = False, extra: tuple[str, ...] = ()) -> Path:
     """The interpreter of an environment that holds pytest, and its usual plug-ins if wanted."""
-    oldest = python == edges()[0]
-    if plugins:
-        wanted = OLD_PLUGINS if oldest else NEW_PLUGINS
-    else:
-        wanted = OLD if oldest else NEW
+    kinds = (OLD, OLD_PLUGINS) if python == edges()[0] else (NEW, NEW_PLUGINS)
+    wanted: tuple[str, ...] = kinds[plugins]
     return made(python, (*wanted, *extra))
 
 

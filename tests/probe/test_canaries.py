@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ast
-import sys
 from pathlib import Path
 
 import pytest
 
-from .client import PROBE, Copy, Probe, probe
+from .client import Copy, Probe, island, probe
 
-sys.path.append(str(PROBE))
-from regreen_probe.canary import locate  # noqa: E402 — the island is no part of the package
+locate = island("canary").locate
 
-sys.path.remove(str(PROBE))
 
 SHOP = '''\
 """A shop."""
@@ -150,3 +147,16 @@ def test_docstrings_and_future_imports_stay_first() -> None:
     lonely = ast.parse('def f():\n    """Text."""\n')
     assert isinstance(lonely.body[0], ast.FunctionDef)
     assert locate(lonely, 2) == (lonely.body[0].body, None)
+
+
+def test_a_canary_in_a_repr_does_not_end_the_run(host: Probe, tmp_path: Path) -> None:
+    copy = Copy(
+        tmp_path,
+        {
+            "shop.py": "class Cart:\n    def __repr__(self):\n        return 'Cart()'\n",
+            "test_it.py": "import shop\ndef test_red():\n    cart = shop.Cart()\n    assert cart is None\ndef test_next(): pass\n",
+        },
+    )
+    ran = host.run(copy, canaries=[{"path": str(copy.root / "shop.py"), "line": 3}])
+    assert ran.outcomes == {"test_red": "failed", "test_next": "passed"}
+    assert len(ran.of("canary")) == 1

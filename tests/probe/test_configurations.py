@@ -169,7 +169,9 @@ def test_async_tests_fail_like_others(equipped: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(params=edges(), ids=str)
 def bare(request: pytest.FixtureRequest) -> Python:
-    return request.param
+    found = request.param
+    assert isinstance(found, Python)
+    return found
 
 
 @pytest.mark.parametrize("mode", ["host", "run"])

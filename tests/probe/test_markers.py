@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 import textwrap
@@ -12,12 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .client import PROBE, Copy, Probe
+from .client import PROBE, Copy, Probe, island
 
-sys.path.append(str(PROBE))
-from regreen_probe import instrument, markers  # noqa: E402 — the island is no part of the package
+instrument, markers = island("instrument"), island("markers")
 
-sys.path.remove(str(PROBE))
 
 TRICKY = {
     "one-line suites": (
@@ -314,11 +313,13 @@ def _compound(blocks: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[st
     )
 
 
-_BLOCKS = st.recursive(
-    st.lists(_SIMPLE, min_size=1, max_size=3).map(lambda parts: sum(parts, [])),
-    lambda inner: st.lists(st.one_of(_SIMPLE, _compound(inner)), min_size=1, max_size=3).map(
-        lambda parts: sum(parts, [])
-    ),
+def _joined(parts: list[list[str]]) -> list[str]:
+    return list(itertools.chain.from_iterable(parts))
+
+
+_BLOCKS: st.SearchStrategy[list[str]] = st.recursive(
+    st.lists(_SIMPLE, min_size=1, max_size=3).map(_joined),
+    lambda inner: st.lists(st.one_of(_SIMPLE, _compound(inner)), min_size=1, max_size=3).map(_joined),
     max_leaves=12,
 )
 
@@ -327,8 +328,8 @@ class _Quiet:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, *_: object) -> bool:
-        return False
+    def __exit__(self, *_: object) -> None:
+        return None
 
 
 def _run(code: Any, trace: set[int] | None = None) -> tuple[object, list[object]]:

@@ -225,3 +225,22 @@ def test_without_leave_no_bytecode_is_written(host: Probe, tmp_path: Path) -> No
     copy = Copy(tmp_path, {"shop.py": "x = 1\n", "test_it.py": "import shop\ndef test_it(): pass\n"})
     host.run(copy)
     assert not list(copy.root.rglob("*.pyc"))
+
+
+def test_programs_that_tests_start_leave_no_bytecode_either(host: Probe, tmp_path: Path) -> None:
+    copy = Copy(
+        tmp_path,
+        {
+            "shop.py": "x = 1\n",
+            "by_path.py": "y = 1\n",
+            "test_it.py": (
+                "import importlib.util, subprocess, sys\n"
+                "def test_it():\n"
+                "    subprocess.run([sys.executable, '-c', 'import shop'], check=True)\n"
+                "    spec = importlib.util.spec_from_file_location('by_path', 'by_path.py')\n"
+                "    spec.loader.exec_module(importlib.util.module_from_spec(spec))\n"
+            ),
+        },
+    )
+    assert host.run(copy, bytecode=True).outcomes == {"test_it": "passed"}
+    assert {p.name.partition(".")[0] for p in copy.root.rglob("*.pyc")} == {"test_it"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .client import LIMIT, Copy, Probe, probe
+from .client import LIMIT, Copy, Probe, Record, probe
 
 FILES = {
     "shop.py": (
@@ -111,7 +110,7 @@ def test_a_hanging_run_says_where_it_is_and_what_it_executed(python: Path, copie
     with probe(python, mode) as started:
         number = started.begin(copied, "hanging.py", spectrum=True)
         started.until(number, lambda r: r["ev"] == "begin" and r["nodeid"].endswith("test_hangs"))
-        stack = {"frames": []}
+        stack: Record = {"frames": []}
         while not any(f["function"] == "forever" for f in stack["frames"]):
             started.send({"op": "dump", "id": number})
             stack = started.until(number, lambda r: r["ev"] == "stack")[-1]
@@ -168,7 +167,7 @@ def test_a_cold_run_ends_with_its_server(python: Path, copied: Copy) -> None:
         assert not psutil.wait_procs(processes, LIMIT)[1]
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="the kernel ends orphans on Linux only")
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="the kernel ends orphans on Linux only")
 def test_a_run_dies_with_a_zygote_that_was_killed(python: Path, copied: Copy) -> None:
     with probe(python) as started:
         _, processes = _hang(started, copied)

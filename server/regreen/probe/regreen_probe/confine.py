@@ -6,7 +6,6 @@ lets a run write only below the folders it was given. Reading stays free. The le
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import signal
@@ -28,14 +27,16 @@ def landlock_abi() -> int:
     """The version of Landlock the kernel offers; 0 for none (or REGREEN_NO_LANDLOCK is set)."""
     if not sys.platform.startswith("linux") or os.environ.get("REGREEN_NO_LANDLOCK"):
         return 0
-    return max(_syscall(CREATE_RULESET, None, 0, 1), 0)
+    libc = _libc()
+    return 0 if libc is None else max(_syscall(libc, CREATE_RULESET, None, 0, 1), 0)
 
 
 def die_with_parent(parent: int) -> None:
     """Let the kernel end this process when the process `parent` ends (Linux only)."""
-    if not sys.platform.startswith("linux"):
+    libc = _libc() if sys.platform.startswith("linux") else None
+    if libc is None:
         return
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(0)
 
@@ -77,12 +78,14 @@ def limits() -> None:
 
 
 def _restrict(abi: int, writable: list[str]) -> bool:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+    import ctypes
+
+    libc = _libc()
+    if libc is None or libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         return False
     rights = WRITE_FILE | CREATING | (REFER if abi >= 2 else 0) | (TRUNCATE if abi >= 3 else 0)
     handled = struct.pack("Q", rights)
-    ruleset = _syscall(CREATE_RULESET, ctypes.c_char_p(handled), len(handled), 0)
+    ruleset = _syscall(libc, CREATE_RULESET, ctypes.c_char_p(handled), len(handled), 0)
     if ruleset < 0:
         return False
     try:
@@ -91,20 +94,22 @@ def _restrict(abi: int, writable: list[str]) -> bool:
         allowed += [("/dev/" + name, on_files) for name in DEVICES]
         allowed += [("/dev/" + name, rights) for name in DEVICE_FOLDERS]
         for path, granted in allowed:
-            _allow(ruleset, path, granted)
-        return _syscall(RESTRICT_SELF, ruleset, 0) == 0
+            _allow(libc, ruleset, path, granted)
+        return _syscall(libc, RESTRICT_SELF, ruleset, 0) == 0
     finally:
         os.close(ruleset)
 
 
-def _allow(ruleset: int, path: str, rights: int) -> None:
+def _allow(libc, ruleset: int, path: str, rights: int) -> None:
+    import ctypes
+
     try:
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
         return
     try:
         rule = ctypes.c_char_p(struct.pack("=Qi", rights, fd))
-        _syscall(ADD_RULE, ruleset, PATH_BENEATH, rule, 0)
+        _syscall(libc, ADD_RULE, ruleset, PATH_BENEATH, rule, 0)
     finally:
         os.close(fd)
 
@@ -125,8 +130,18 @@ def _inside(folder: str, real: list[str]) -> bool:
     return any(folder == r or folder.startswith(r.rstrip(os.sep) + os.sep) for r in real)
 
 
-def _syscall(number: int, *arguments: object) -> int:
-    syscall = ctypes.CDLL(None, use_errno=True).syscall
+def _libc():
+    try:
+        import ctypes
+    except ImportError:  # a Python that was built without libffi
+        return None
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _syscall(libc, number: int, *arguments: object) -> int:
+    import ctypes
+
+    syscall = libc.syscall
     syscall.restype = ctypes.c_long
     converted = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     return int(syscall(ctypes.c_long(number), *converted))

@@ -12,24 +12,25 @@ import traceback
 
 from regreen_probe import canary, confine, loader, observe, redirect, session
 from regreen_probe.pipe import Pipe
+from regreen_probe.signals import Ear
 
 BROKEN = 70
 """Exit status when the probe itself failed; the reason is on descriptor 2."""
 
 
-def perform(line: bytes, pipe: Pipe, reader: int | None) -> None:
+def perform(line: bytes, pipe: Pipe, ear: Ear | None) -> None:
     """Do the run of one request and end the process, whatever threads are left.
 
     Args:
         line: the message, as it came.
         pipe: for its records.
-        reader: of a process that does just this run: where more messages may come from.
+        ear: of a process that does just this run: where more messages may come from.
     """
     status = BROKEN
     try:
         request = json.loads(line)
         pipe.run = request["id"]
-        _perform(request, pipe, reader)
+        _perform(request, pipe, ear)
         status = 0
     except BaseException:  # this process has nobody else to tell
         traceback.print_exc()
@@ -44,7 +45,7 @@ def _flush() -> None:
             stream.flush()
 
 
-def _perform(request: dict, pipe: Pipe, reader: int | None) -> None:
+def _perform(request: dict, pipe: Pipe, ear: Ear | None) -> None:
     began = time.perf_counter()
     os.chdir(request["cwd"])
     _environment(request)
@@ -57,12 +58,12 @@ def _perform(request: dict, pipe: Pipe, reader: int | None) -> None:
     )
     redirect.install(roots, os.getcwd(), options)
     sys.path += request["plugins"]
-    sys.dont_write_bytecode = not request["bytecode"]
+    sys.dont_write_bytecode = True
     user_roots = [user for user, _ in request["roots"]]
     isolation = confine.enter(
         request["confine"],
         [*request["writable"], request["temp"]],
-        [os.path.dirname(request["temp"]), sys.prefix, os.sep, *user_roots],
+        [*(os.path.dirname(p) for p in request["writable"]), sys.prefix, os.sep, *user_roots],
     )
     pipe.send({"ev": "started", "pid": os.getpid(), "isolation": isolation})
     broken = session.uncompilable(request["overlaid"])
@@ -70,7 +71,7 @@ def _perform(request: dict, pipe: Pipe, reader: int | None) -> None:
         pipe.send(record)
     if broken:
         return
-    result = session.run(request, pipe, roots, options, reader)
+    result = session.run(request, pipe, roots, options, ear)
     if request.get("observe"):
         pipe.send(observer.record())
     pipe.send({**result, "seconds": round(time.perf_counter() - began, 6)})
@@ -84,4 +85,6 @@ def _environment(request: dict) -> None:
             os.environ[name] = value
     for name in ("TMPDIR", "TEMP", "TMP"):
         os.environ[name] = request["temp"]
+    # A program that a test starts would leave .pyc files in the copy, and the next one would believe them.
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     tempfile.tempdir = None

@@ -7,7 +7,7 @@ import sys
 import sysconfig
 import warnings
 
-from regreen_probe import loader, preload, redirect
+from regreen_probe import loader, preload, redirect, signals
 from regreen_probe.pipe import Pipe
 
 
@@ -31,12 +31,12 @@ def uncompilable(paths: list[str]) -> list[dict[str, object]]:
 
 
 def run(
-    request: dict, pipe: Pipe, roots: redirect.Roots, options: loader.Options, reader: int | None
+    request: dict, pipe: Pipe, roots: redirect.Roots, options: loader.Options, ear: signals.Ear | None
 ) -> dict[str, object]:
     """Run pytest; the `finished` record, but for its seconds."""
     import pytest
 
-    from regreen_probe import comparisons, failures, plugin, signals, tuning
+    from regreen_probe import comparisons, failures, plugin, tuning
 
     compared = comparisons.Compared()
     describer = failures.Describer(roots.in_copy, compared, details=request["details"])
@@ -64,9 +64,9 @@ def run(
             }
         )
 
-    signals.answer_dumps(answer, reader)
+    signals.answer_dumps(answer, ear)
     before = set(sys.modules)
-    tuning.distrust_young_pycs()
+    tuning.guard_bytecode(write=request["bytecode"])
     if request["kind"] == "django":
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", tuning.django_settings(request["rootdir"]))
     args = tuning.arguments(request)

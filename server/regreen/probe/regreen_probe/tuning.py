@@ -84,13 +84,27 @@ class Tuner:
         yield
 
 
-def distrust_young_pycs() -> None:
-    """Let pytest read a rewritten test file's .pyc only if the file was at rest for a while before it was made.
+class _Writing:
+    """The module `sys`, as pytest's rewriting of test files sees it when it may keep what it made."""
 
-    Older versions match them by size and whole seconds alone, and edits are quicker. The file may also have been
-    compiled under another name.
+    dont_write_bytecode = False
+
+    def __getattr__(self, name):
+        return getattr(sys, name)
+
+
+def guard_bytecode(*, write: bool) -> None:
+    """Let pytest keep and read .pyc files of rewritten test files where that is safe.
+
+    One is read only if the test file was at rest for a while before it was made: older versions match them by
+    size and whole seconds alone, and edits are quicker. It may also have been compiled under another name.
+
+    Args:
+        write: whether new ones are kept; everything else imports with sys.dont_write_bytecode.
     """
     rewrite = sys.modules["_pytest.assertion.rewrite"]
+    if write:
+        rewrite.sys = _Writing()
     plain = rewrite._read_pyc
 
     def careful(source, pyc, *more, **named):
