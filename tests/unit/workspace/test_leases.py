@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import textwrap
+import threading
 import time
 from asyncio.subprocess import PIPE
 from collections.abc import Callable
@@ -15,9 +16,11 @@ from pathlib import Path
 import pytest
 
 from regreen.errors import UsageError
-from regreen.values import Project
+from regreen.values import FileEntry, Project
 from regreen.workspace import places
 from regreen.workspace.mirror import ProjectMirror
+from regreen.workspace.pool import Claim, SlotPool
+from regreen.workspace.slots import Layout, Slot
 
 Tree = dict[str, tuple[str, object, int]]
 Look = Callable[[Path], Tree]
@@ -109,6 +112,69 @@ async def test_another_process_takes_other_slots_and_a_killed_one_gives_them_bac
         async with mirror.lease(snapshot, {}) as second:
             assert second.copy_root in {theirs, killeds}
             assert tree(second.copy_root) == tree(root)
+
+
+FRESH = OTHER.replace(', {root / "shop" / "cart.py": b"other"}', ", {}, fresh=True")
+
+
+async def test_the_fresh_copy_of_a_killed_process_is_removed_when_the_mirror_opens(
+    mirror: ProjectMirror, root: Path, tmp_path: Path
+) -> None:
+    killed = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", FRESH, str(root), str(tmp_path / "cache"), stdin=PIPE, stdout=PIPE
+    )
+    assert killed.stdout
+    left = Path((await killed.stdout.readline()).decode().strip())
+    assert left.parent.name.startswith("fresh-")
+    await mirror.sync({})
+    assert left.parent in mirror.folder.glob("fresh-*")  # its owner lives
+    await mirror.close()
+    killed.kill()
+    await killed.wait()
+    await mirror.sync({})
+    assert list(mirror.folder.glob("fresh-*")) == []
+
+
+def test_a_claim_that_is_given_back_before_a_slot_was_found_keeps_none(tmp_path: Path) -> None:
+    pool = SlotPool(tmp_path / "mirror")
+    for fresh in (False, True):
+        claim = Claim(fresh)
+        pool.give_back(claim, unpatched=True)
+        slot = pool.take(claim)
+        assert claim.slot is None
+        assert fresh == (not slot.lock.path.exists())
+    first, second = Claim(fresh=False), Claim(fresh=False)
+    assert pool.take(first).folder.name == "1"
+    assert pool.take(second).folder.name == "2"
+    pool.close()
+
+
+def test_a_slot_that_a_cancelled_lease_still_fills_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "blob").write_bytes(b"x")
+    entry = FileEntry("0" * 64, 1, 0o644)
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slowly(digest: str, source: Path) -> Path:
+        inside.set()
+        go_on.wait(20)
+        return tmp_path / "blob"
+
+    def layout(name: str, blob: Callable[[str, Path], Path]) -> Layout:
+        return Layout({name: entry}, {}, {"p": 0o755}, {name: Path(name)}, blob)
+
+    slot = Slot(tmp_path / "1")
+    cancelled = threading.Thread(target=slot.bring_up, args=(layout("p/old", slowly), {}))
+    cancelled.start()
+    assert inside.wait(20)
+    following = threading.Thread(
+        target=slot.bring_up, args=(layout("p/new", lambda _digest, _source: tmp_path / "blob"), {})
+    )
+    following.start()
+    following.join(0.3)
+    go_on.set()
+    cancelled.join(20)
+    following.join(20)
+    assert [path.name for path in (tmp_path / "1" / "p").iterdir()] == ["new"]
 
 
 async def test_siblings_are_mirrored_so_that_relative_paths_between_them_hold(tmp_path: Path) -> None:
