@@ -44,7 +44,7 @@ class World:
         version = pytest_version and pytest.__version__
         interpreter = Interpreter(Path(sys.executable), sys.version_info[:3], version, "test")
         return ProbeOracle(
-            project, interpreter, self.mirror, Settings(env_file=env_file), {**os.environ, **env}
+            project, interpreter, self.mirror, Settings(env_file=env_file), {**os.environ, **LEAN, **env}
         )
 
     def write(self, **files: str) -> None:
@@ -232,7 +232,7 @@ def test_the_death_of_the_server_leaves_no_run(tmp_path: Path, mode: str, number
             await oracle.run(RunRequest(await mirror.sync({{}}), rung=Rung.{mode}))
         asyncio.run(main())
     """)
-    with subprocess.Popen([sys.executable, "-c", code]) as server:
+    with subprocess.Popen([sys.executable, "-c", code], env={**os.environ, **LEAN}) as server:
         while not list((tmp_path / "cache").rglob("hidden")):
             assert server.poll() is None
             time.sleep(0.05)

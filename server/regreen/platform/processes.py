@@ -166,7 +166,7 @@ class Process:
         )
 
     async def kill_strays(self) -> None:
-        """End everything it started and that still runs, but not the process itself. POSIX only."""
+        """End the daemons that its children left behind; it and its children live on. POSIX only."""
         await uninterrupted(run_blocking(proctable.kill, partial(proctable.strays, self.pid, self.mark)))
 
     def _tree(self) -> Callable[[Mapping[int, proctable.Row]], set[int]]:

@@ -124,8 +124,12 @@ def subtree(pid: int, root: int, mark: str, rows: Mapping[int, Row]) -> set[int]
 
 
 def strays(root: int, mark: str, rows: Mapping[int, Row]) -> set[int]:
-    """All that `root` started, without `root` itself."""
-    return whole_tree(root, mark, rows) - {root}
+    """What descends from `root` but is no longer below it: its children's daemons.
+
+    `root` itself and its living children with all below them are its own affair.
+    """
+    children = [row.pid for row in rows.values() if row.parent == root]
+    return whole_tree(root, mark, rows) - {root} - branch(children, rows)
 
 
 def kill(find: Callable[[Mapping[int, Row]], set[int]], *, seconds: float = 3.0) -> frozenset[int]:

@@ -224,6 +224,7 @@ async def test_the_run_message_is_the_golden_one(tmp_path: Path, stage: Stage) -
         overlay={stage.root / "src/cart.py": b""},
         spectrum=True,
         canaries=(CanaryPoint(stage.root / "src/cart.py", 11),),
+        observe=(CanaryPoint(stage.root / "src/cart.py", 11),),
     )
     golden = json.loads((Path(__file__).parents[2] / "golden/wire/request.jsonl").read_text().splitlines()[0])
     text = json.dumps(stage.heard("run")[0])
@@ -336,7 +337,8 @@ async def test_without_fork_every_run_is_its_own_process(stage: Stage) -> None:
         assert report.exit_status == 0
         assert report.problem == ""
     assert [message["id"] for message in stage.heard("run")] == [1, 1]
-    assert len(stage.heard("stop")) <= 1  # the host; it may have been ended before it read it
+    (host,) = processes.alive()
+    assert await asyncio.wait_for(host.wait(), 60) == 0  # it reads the end of its input
     assert not stage.heard("precompile")
 
 
@@ -628,13 +630,42 @@ async def test_daemons_that_tests_leave_behind_are_ended_when_nothing_runs(
 ) -> None:
     monkeypatch.setattr(client, "SWEEP_SECONDS", 0.05)
     stage.play(
-        "hello()\nid = run()['id']\npid = started(id)\ncollected(id)\nfinished(id)\nsend('x', id=0)\nrun()"
+        """
+        hello()
+        id = run()["id"]
+        child = started(id)
+        daemon = subprocess.check_output(["sh", "-c", "setsid sleep 3600 >/dev/null 2>&1 & echo $!"], text=True)
+        open(os.environ["SCENARIO"] + ".pid", "w").write(f"{daemon.strip()} {child}")
+        collected(id)
+        finished(id)
+        run()
+        """
     )
     await stage.run()
     (zygote,) = processes.alive()
-    while not all(gone(child.pid) for child in psutil.Process(zygote.pid).children()):  # noqa: ASYNC110 — nothing signals it
+    daemon, child = pids_in(Path(f"{stage.scenario}.pid"))
+    while not gone(daemon):  # noqa: ASYNC110 — nothing signals it
         await asyncio.sleep(0.02)
     assert zygote.returncode is None
+    assert not gone(child)  # what the zygote has under itself is its own affair
+
+
+async def test_what_an_unpatched_run_imported_is_preloaded_once(stage: Stage) -> None:
+    stage.play(
+        """
+        hello()
+        while True:
+            id = run()["id"]
+            started(id)
+            collected(id)
+            finished(id, preload={"modules": ["numpy"], "never": ["shop"]})
+        """
+    )
+    await stage.run(overlay={stage.root / "a.py": b""})
+    await stage.run()
+    await stage.run()
+    assert [message["op"] for message in stage.heard()] == ["run", "run", "preload", "run"]
+    assert stage.heard("preload") == [{"op": "preload", "modules": ["numpy"], "never": ["shop"]}]
 
 
 async def test_no_more_than_two_runs_at_once(stage: Stage) -> None:

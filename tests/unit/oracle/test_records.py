@@ -105,6 +105,11 @@ def test_what_does_not_compile_is_named_with_its_place() -> None:
     assert report.problem == "cannot compile cart.py:12: '(' was never closed"
 
 
+def test_the_behaviour_of_observed_functions_is_their_digest() -> None:
+    (record,) = golden("behaviour.jsonl")
+    assert log_of([record]).report(0, "").behaviour == record["digest"]
+
+
 def test_a_hang_keeps_its_frames_and_lines() -> None:
     *before, stack, _ended = golden("hang.jsonl")
     log = log_of(before)

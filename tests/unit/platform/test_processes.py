@@ -136,8 +136,18 @@ async def test_kill_branch_spares_the_rest_of_the_tree(tmp_path: Path) -> None:
     left = carriers(process.mark)
     assert len(left) == 3
     assert {process.pid, second} < left
+    await process.kill_tree()
+
+
+async def test_kill_strays_ends_daemons_but_neither_the_process_nor_its_children(tmp_path: Path) -> None:
+    process = await processes.start([PYTHON, script(tmp_path, HIDING)], stdout=True)
+    assert process.stdout is not None
+    await process.stdout.readline()
+    children = {child.pid for child in psutil.Process(process.pid).children() if not gone(child)}
+    assert len(children) == 3
+    assert len(carriers(process.mark)) == 5
     await process.kill_strays()
-    assert carriers(process.mark) == {process.pid}
+    assert carriers(process.mark) == {process.pid, *children}
     await process.kill_tree()
 
 
@@ -314,17 +324,31 @@ def test_kill_all_before_os_exit_leaves_nothing(tmp_path: Path) -> None:
     assert carriers(done.stdout.strip()) == set()
 
 
-def test_what_a_kill_found_once_stays_a_target_when_its_parent_is_gone() -> None:
+def test_what_a_kill_found_once_stays_a_target_when_its_parent_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     child = subprocess.Popen([PYTHON, "-c", "import time; time.sleep(3600)"], start_new_session=True)
-    calls = 0
+    calls, sent = 0, 0
+    kill = os.kill
 
     def find(rows: Mapping[int, proctable.Row]) -> set[int]:
         nonlocal calls
         calls += 1
         return {child.pid} & rows.keys() if calls == 1 else set()
 
-    assert proctable.kill(find) == frozenset()
-    assert child.wait() == -9
+    def first_is_lost(pid: int, number: int) -> None:
+        nonlocal sent
+        sent += 1
+        if sent > 1:
+            kill(pid, number)
+
+    monkeypatch.setattr(os, "kill", first_is_lost)
+    try:
+        assert proctable.kill(find) == frozenset()
+        assert child.poll() == -9
+    finally:
+        child.kill()
+        child.wait()
 
 
 def test_a_kill_gives_up_after_its_time_and_says_what_is_left() -> None:
