@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from .client import PROBE, Copy, Probe, island
+from .environments import Python, pythons
 
 instrument, markers = island("instrument"), island("markers")
 
@@ -223,53 +224,47 @@ TRICKY_312 = {
 }
 
 
-def _case(text: str) -> str:
-    return textwrap.dedent(text)
-
-
-def _all() -> list[Any]:
-    table = [(name, case, (3, 9)) for name, case in TRICKY.items()]
-    table += [(name, case, (3, 10)) for name, case in TRICKY_310.items()]
-    table += [(name, case, (3, 11)) for name, case in TRICKY_311.items()]
-    table += [(name, case, (3, 12)) for name, case in TRICKY_312.items()]
-    return [pytest.param(case, since, id=name) for name, case, since in table]
+def _all() -> list[tuple[str, tuple[str, str, list[int]], tuple[int, int]]]:
+    """(name, case, the first Python that has its syntax)."""
+    tables = {(3, 9): TRICKY, (3, 10): TRICKY_310, (3, 11): TRICKY_311, (3, 12): TRICKY_312}
+    return [(name, case, since) for since, table in tables.items() for name, case in table.items()]
 
 
 PROGRAM = """
 import sys
-sys.path.append({probe!r})
+sys.path.append(sys.argv[1])
 from regreen_probe import instrument, markers
-source, call = {source!r}, {call!r}
-def run(code):
-    space = {{}}
+def run(code, call):
+    space = {}
     exec(code, space)
     names = sorted(n for n in space if not n.startswith('__'))
-    return eval(call, space), names
-plain = run(compile(source, 'f.py', 'exec', dont_inherit=True))
-table = markers.Table('f.py')
-marked = run(instrument.compiled('f.py', source.encode(), table=table))
-print(repr((repr(plain) == repr(marked), repr(marked), table.executed())))
+    return repr((eval(call, space), names))
+found = {}
+for name, (source, call, since) in eval(sys.stdin.read()).items():
+    if sys.version_info < since:
+        continue
+    table = markers.Table('f.py')
+    plain = run(compile(source, 'f.py', 'exec', dont_inherit=True), call)
+    marked = run(instrument.compiled('f.py', source.encode(), table=table), call)
+    found[name] = (plain, marked, table.executed())
+print(repr(found))
 """
 
 
-@pytest.mark.parametrize(("case", "since"), _all())
-def test_tricky_source_runs_the_same_and_its_lines_are_right(
-    every_python: Path, case: tuple[str, str, list[int]], since: tuple[int, int]
-) -> None:
-    text, call, lines = case
-    code = PROGRAM.format(probe=str(PROBE), source=_case(text), call=call)
-    done = subprocess.run([every_python, "-B", "-c", code], capture_output=True, text=True, check=False)
-    version = subprocess.run(
-        [every_python, "-c", "import sys; print(*sys.version_info[:2])"],
-        capture_output=True, text=True, check=True,
-    ).stdout.split()  # fmt: skip
-    if (int(version[0]), int(version[1])) < since:
-        assert "SyntaxError" in done.stderr
-        return
+@pytest.mark.parametrize("python", pythons(), ids=str)
+def test_tricky_source_runs_the_same_and_its_lines_are_right(python: Python) -> None:
+    cases = {name: (textwrap.dedent(text), call, since) for name, (text, call, _), since in _all()}
+    done = subprocess.run(
+        [python.executable, "-B", "-c", PROGRAM, PROBE],
+        input=repr(cases), capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    same, value, executed = eval(done.stdout)
-    assert same, value
-    assert executed == lines
+    found = eval(done.stdout)
+    wanted = {name: lines for name, (_, _, lines), since in _all() if python.version >= since}
+    assert {name: plain for name, (plain, _, _) in found.items()} == {
+        name: marked for name, (_, marked, _) in found.items()
+    }
+    assert {name: lines for name, (_, _, lines) in found.items()} == wanted
 
 
 # --------------------------------------------------------------------------- random programs

@@ -70,7 +70,7 @@ _UNITTEST = {
     "assertGreater": ">", "assertGreaterEqual": ">=", "assertIsInstance": "isinstance",
     "assertNotIsInstance": "not isinstance",
 }  # fmt: skip
-_ONE_SIDED = {"assertTrue": ("truth", True), "assertFalse": ("truth", False)}
+_ONE_SIDED = {"assertTrue": ("==", True), "assertFalse": ("==", False)}
 _NONE = {"assertIsNone": ("is", None), "assertIsNotNone": ("is not", None)}
 
 
@@ -105,8 +105,8 @@ def _truth(shown: str, frame: types.FrameType) -> dict[str, str] | None:
         shown = shown[len("not ") :]
     for value in reversed(list(frame.f_locals.values())):
         if reprs.show(value) == shown:
-            return made("truth", value, not inverted)
+            return made("==", value, not inverted)
     known = {"False": False, "None": None, "True": True, "[]": [], "''": "", "0": 0, "{}": {}}
     if shown in known:
-        return made("truth", known[shown], not inverted)
+        return made("==", known[shown], not inverted)
     return None

@@ -60,6 +60,8 @@ class Host:
         self.children: dict[int, Child] = {}
         self.output = bytearray()
         self.files: list[str] = []
+        self.trial: preload.Trial | None = None
+        self.modules: list[str] = []
         self._input = b""
 
     def serve(self, pytest: str | None) -> None:
@@ -90,7 +92,9 @@ class Host:
         listen = [self.reader, self.wake]
         if len(self.output) < MUCH:
             listen += fds
-        wait = 0 if self.files else None
+        if self.trial is not None:
+            listen.append(self.trial.fd)
+        wait = 0 if self.files or self.modules else None
         ready, writable, _ = select.select(listen, [self.pipe.fd] if self.output else [], [], wait)
         if self.wake in ready:
             self._drain(self.wake)
@@ -102,9 +106,32 @@ class Host:
             return False
         if self.reader in ready and not self._listen():
             return False
-        if self.files and not ready:
-            cache.precompile(self.files.pop(0))
+        if self.trial is not None and self.trial.fd in ready and self.trial.hear():
+            self._judge()
+        if not ready:
+            self._work_ahead()
         return True
+
+    def _judge(self) -> None:
+        """A trial is over: import what was good."""
+        trial, self.trial = self.trial, None
+        if trial is not None:
+            trial.end()
+            self.modules, self.trial = trial.outcome()
+
+    def _end_trial(self) -> None:
+        if self.trial is not None:
+            self.trial.end()
+            self.trial = None
+
+    def _work_ahead(self) -> None:
+        """Nobody wants anything: do one small thing that later runs need not do."""
+        if self.modules:
+            preload.into_zygote(self.modules.pop(0))
+            if not self.modules:
+                gc.freeze()
+        elif self.files:
+            cache.precompile(self.files.pop(0))
 
     def _drain(self, fd: int) -> None:
         try:
@@ -175,8 +202,8 @@ class Host:
         elif op == "precompile":
             self.files += message["files"]
         elif op == "preload":
-            preload.into_zygote(message["modules"], message["never"])
-            gc.freeze()
+            self._end_trial()
+            self.trial = preload.Trial(message["modules"], message["never"])
         elif message.get("id") in self.children:
             pid = self.children[message["id"]].pid
             if op == "kill":
@@ -213,13 +240,14 @@ class Host:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         mine = private(writer)
-        held = [c.fd for c in self.children.values()]
+        held = [c.fd for c in self.children.values()] + ([self.trial.fd] if self.trial else [])
         for fd in (reader, writer, self.reader, self.pipe.fd, self.wake, self.wake_end, *held):
             os.close(fd)
         self.children.clear()
         run.perform(line, Pipe(mine), None)
 
     def _end_all(self) -> None:
+        self._end_trial()
         for child in self.children.values():
             end_group(child.pid)
         for child in self.children.values():

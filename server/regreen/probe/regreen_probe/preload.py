@@ -14,6 +14,8 @@ import signal
 import sys
 import threading
 
+from regreen_probe import confine
+
 TRIAL_SECONDS = 60
 """After this long the trial is ended by the system, and nothing is preloaded."""
 
@@ -45,43 +47,61 @@ def importable(before: set[str], own: object) -> dict[str, list[str]]:
     }
 
 
-def into_zygote(names: list[str], never: list[str]) -> None:
-    """Import what can be imported without starting a thread or meeting a name of `never`.
+class Trial:
+    """A fork that imports modules first: what turns out badly there happens in no process that lasts.
 
-    A fork tries it first: what turns out badly there happens in no process that lasts.
+    Args:
+        names: what to import.
+        never: top-level names that must not come along.
+        rounds: how often it may begin again without what was bad.
     """
-    wanted = list(names)
-    for _ in range(ROUNDS):
-        bad = _tried(wanted, frozenset(never))
-        if bad is None:
-            return
+
+    def __init__(self, names: list[str], never: list[str], rounds: int = ROUNDS) -> None:
+        self.names = names
+        self.never = never
+        self.rounds = rounds
+        self._told = b""
+        self.fd, writer = os.pipe()
+        parent = os.getpid()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                os.setpgid(0, 0)
+                confine.die_with_parent(parent)
+                os.close(self.fd)
+                os.write(writer, json.dumps(_first_bad(names, frozenset(never))).encode())
+            finally:
+                os._exit(0)
+        os.close(writer)
+
+    def hear(self) -> bool:
+        """Take what the fork says; True when it has said all."""
+        data = os.read(self.fd, 4096)
+        self._told += data
+        return not data
+
+    def end(self) -> None:
+        """No process and no descriptor of it is left."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+    def outcome(self) -> tuple[list[str], Trial | None]:
+        """The modules that can be imported now, and the trial that goes on without a bad one."""
+        if not self._told:
+            return [], None  # it died
+        bad = json.loads(self._told)
         if not bad:
-            break
-        wanted = [name for name in wanted if name.partition(".")[0] != bad]
-    else:
-        return
-    for name in wanted:
-        with contextlib.suppress(Exception):  # it worked a moment ago; a run imports it again anyway
-            importlib.import_module(name)
+            return self.names, None
+        rest = [name for name in self.names if name.partition(".")[0] != bad]
+        return [], Trial(rest, self.never, self.rounds - 1) if self.rounds > 1 else None
 
 
-def _tried(names: list[str], never: frozenset[str]) -> str | None:
-    """The first top-level name that must be left out, "" when all is well, None when the trial died."""
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(reader)
-        try:
-            os.write(writer, json.dumps(_first_bad(names, never)).encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    told = b""
-    while chunk := os.read(reader, 4096):
-        told += chunk
-    os.close(reader)
-    os.waitpid(pid, 0)
-    return json.loads(told) if told else None
+def into_zygote(name: str) -> None:
+    """Import one module that was tried."""
+    with contextlib.suppress(Exception):  # it worked a moment ago; a run imports it again anyway
+        importlib.import_module(name)
 
 
 def _first_bad(names: list[str], never: frozenset[str]) -> str:
