@@ -18,7 +18,11 @@ def missing(site: Site) -> Iterator[Change]:
         return
     for last in _last_statements(function.body):
         inner = last.named[0] if last.kind == "expression_statement" and last.named else None
-        if inner is not None and inner.kind not in {"assignment", "augmented_assignment", "string"}:
+        if (
+            inner is not None
+            and inner.kind not in {"assignment", "augmented_assignment"}
+            and not _docstring(inner)
+        ):
             yield Change(
                 (TextEdit(inner.start, inner.start, "return "),), arrow(inner.text, f"return {inner.text}")
             )
@@ -46,6 +50,11 @@ def missing(site: Site) -> Iterator[Change]:
     for rank, name in enumerate(dict.fromkeys([*names, *constants])):
         edit = after(site.file, last, f"return {name}", indent=column)
         yield Change((edit,), f"return `{name}` at the end", 0.8 / (1 + 0.3 * rank))
+
+
+def _docstring(node: Node) -> bool:
+    """Whether a string may be meant as documentation; what is interpolated is meant as a value."""
+    return node.kind == "string" and all(part.kind != "interpolation" for part in node.named)
 
 
 def _last_statements(block: Node) -> Iterator[Node]:

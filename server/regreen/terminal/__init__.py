@@ -1,6 +1,6 @@
-"""What does the command line print, read and write?
+"""What does the command line read, print and write?
 
-`console` where it goes · `progress` the live reporter · `plain` and `ndjson` the others · `blocks` one red test ·
-`diffs`, `evidence`, `tables` its parts · `targets`, `junit`, `lastfailed` what to heal ·
-`patches` and `writing` what becomes of fixes.
+`heal`, `doctor` and `housekeeping` are the commands. They print by `blocks`, `diffs`, `evidence`, `tables` and
+`ndjson` on a `console`; `progress` says what is going on meanwhile. `configured` and `narrowing` read what was
+asked for; `together`, `patches`, `writing` and `delivery` are what becomes of verified fixes.
 """

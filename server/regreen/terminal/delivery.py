@@ -19,9 +19,17 @@ from regreen.terminal.writing import keep_undo, undo_command, write_changes
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What was written: the patch's path, the changed files, and the command that changes them back."""
+    """What was written.
+
+    Args:
+        patch: the patch's path.
+        top: the folder that its paths are relative to.
+        written: the changed files.
+        undo: the command that changes them back.
+    """
 
     patch: str = ""
+    top: str = ""
     written: tuple[str, ...] = ()
     undo: str = ""
 
@@ -37,7 +45,7 @@ def patched(files: Sequence[FileChange], top: Path, path: Path, so_far: Delivery
         write_atomic(path, data)
     except OSError as error:
         raise EnvironmentProblem(f"{path} cannot be written: {error.strerror}.") from error
-    return replace(so_far, patch=str(path))
+    return replace(so_far, patch=str(path), top=str(top))
 
 
 def applied(files: Sequence[FileChange], top: Path, so_far: Delivery) -> Delivery:
@@ -54,9 +62,13 @@ def applied(files: Sequence[FileChange], top: Path, so_far: Delivery) -> Deliver
     return replace(so_far, written=tuple(str(file.path) for file in files), undo=undo)
 
 
-async def top_of(files: Sequence[FileChange], git: Git) -> Path:
-    """The folder that a patch's paths are relative to: the git work tree if it holds all files, else their own."""
+async def top_of(files: Sequence[FileChange], projects: Sequence[Path], git: Git) -> Path:
+    """The folder that a patch's paths are relative to.
+
+    The git work tree if it holds all files, because `git apply` counts from its top; else the project's folder,
+    or what several projects have in common.
+    """
     top = await git.toplevel(files[0].path.parent)
     if top is not None and all(file.path.is_relative_to(top) for file in files):
         return top
-    return Path(os.path.commonpath([file.path.parent for file in files]))
+    return Path(os.path.commonpath([*projects, *(file.path.parent for file in files)]))

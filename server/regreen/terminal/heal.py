@@ -233,7 +233,8 @@ def _must_have_run(report: RunReport, project: Project) -> None:
 async def _deliver(options: HealOptions, healed: Sequence[Healed], git: Git) -> Delivery:
     files = [file for one in healed for file in one.files]
     delivery = Delivery()
-    top = await top_of(files, git) if files else options.cwd
+    touched = [one.project.root for one in healed if one.files]
+    top = await top_of(files, touched, git) if files else options.cwd
     if options.patch is not None:
         delivery = await run_blocking(patched, files, top, options.patch, delivery)
     if options.apply and files:
@@ -274,6 +275,7 @@ def _summarise(
             applied=delivery.written,
             undo=delivery.undo,
             patch=delivery.patch,
+            top=delivery.top,
             elapsed=elapsed,
             status=status,
         )
@@ -285,7 +287,7 @@ def _summarise(
             f"Left out: {fix.candidate.title} for {fix.failure.nodeid}; it does not go together with the others."
         )
     if delivery.patch:
-        out.print(f"The patch is in {delivery.patch}")
+        out.print(f"Patch:   {delivery.patch}, made for `git apply` in {delivery.top}")
     if delivery.written:
         out.print(f"Changed: {', '.join(delivery.written)}")
         out.print(f"Undo:    {delivery.undo}")

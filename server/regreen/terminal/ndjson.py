@@ -132,6 +132,7 @@ def summary_fields(
     applied: Sequence[str],
     undo: str,
     patch: str,
+    top: str,
     elapsed: float,
     status: int,
 ) -> dict[str, Any]:
@@ -143,6 +144,7 @@ def summary_fields(
         "applied": list(applied),
         "undo": undo or None,
         "patch": patch or None,
+        "top": top or None,
         "seconds": round(elapsed, 3),
         "exit": status,
     }

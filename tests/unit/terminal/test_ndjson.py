@@ -28,7 +28,7 @@ def events(root: Path) -> str:
     for result in results:
         reporter.result(result)
     summary = ndjson.summary_fields(
-        results, tests=40, applied=["cart.py"], undo="git apply -R x", patch="", elapsed=2.5, status=1
+        results, tests=40, applied=["cart.py"], undo="git apply -R x", patch="", top="", elapsed=2.5, status=1
     )
     ndjson.write(stream, "summary", summary)
     return stream.getvalue()

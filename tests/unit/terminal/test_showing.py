@@ -128,13 +128,13 @@ def test_plain_progress_is_a_line_for_each_stage_on_stderr(tmp_path: Path) -> No
     out, err = io.StringIO(), io.StringIO()
     reporter = for_people(Console(file=out), Console(file=err, soft_wrap=True))
     with reporter.showing():
-        reporter.progress(Progress("baseline", "34 tests"))
+        reporter.progress(Progress("baseline", "Running the test suite"))
         for number in range(5):
             reporter.progress(Progress("search", f"candidate {number}", "test_a.py::test_b", number / 5))
         reporter.failure(made.failure(tmp_path))
     assert err.getvalue() == (
-        "running the tests: 34 tests\n"
-        "trying patches (0%): test_a.py::test_b\n"
+        "Running the test suite\n"
+        "Trying patches, candidate 0 (0%): test_a.py::test_b\n"
         "red: tests/test_cart.py::test_total\n"
     )
     assert out.getvalue() == ""
@@ -148,7 +148,7 @@ def test_the_live_line_leaves_only_results_behind(tmp_path: Path) -> None:
         reporter.candidate(made.failure(tmp_path), made.judged(tmp_path / "cart.py"))
         reporter.result(made.result(tmp_path, outcome=Outcome.NO_FIX))
     written = out.file.getvalue()  # type: ignore[attr-defined]
-    assert "trying patches" in written
+    assert "Trying patches" in written
     after_result = written[written.index("NO_FIX") :]
     assert after_result.rstrip().endswith("\x1b[2K")  # the line is erased at the end
 

@@ -10,7 +10,7 @@ class Rectangle:
         return self.width * self.height
 
     def perimeter(self):
-        return 2 * self.width * self.height
+        return 2 * (self.width - self.height)
 
     def diagonal(self):
         return math.hypot(self.width, self.height)

@@ -1,6 +1,6 @@
 def page_count(items, size):
     """How many pages of `size` hold so many items."""
-    return (items + size) // size
+    return (items + size - 1) // size
 
 
 def page_of(index, size):
@@ -11,4 +11,4 @@ def page_of(index, size):
 def bounds(page, size, items):
     """The indices that a page shows: from the first to before the second."""
     start = (page - 1) * size
-    return start, min(start + size, items)
+    return start, max(start + size, items)
