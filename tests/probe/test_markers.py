@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import subprocess
 import sys
@@ -366,6 +367,8 @@ def test_markers_do_not_change_what_a_program_does_and_agree_with_a_tracer(block
     marked = _run(instrument.compiled("random.py", source.encode(), table=table))
 
     assert marked == plain, source
+    statements = {n.lineno for n in ast.walk(ast.parse(source)) if isinstance(n, ast.stmt)}
+    assert set(table.lines) == statements - {1}, source
     # a tracer may see more lines of one statement, and nothing where a no-op was optimised away
     marker_lines = set(table.lines)
     no_ops = {n for n, line in enumerate(source.splitlines(), 1) if line.strip() in ("pass", "try:")}
