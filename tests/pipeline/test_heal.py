@@ -301,5 +301,14 @@ async def test_code_outside_of_the_project_is_never_patched(lab: Lab) -> None:
     assert result.outcome is Outcome.NO_FIX
 
 
+async def test_a_file_that_is_a_link_out_of_the_project_is_never_patched(lab: Lab) -> None:
+    (lab.outside / "cart.py").write_text(lab.text(CART), encoding="utf-8")
+    lab.write({"test_cart.py": CART_TESTS})
+    (lab.root / "cart.py").symlink_to(lab.outside / "cart.py")
+    result = only(await lab.heal())
+    assert result.outcome is Outcome.NO_FIX
+    assert result.tried == {}
+
+
 def test_lab_writes_inside_its_own_folder(lab: Lab, tmp_path: Path) -> None:
     assert lab.root.is_relative_to(tmp_path)

@@ -45,11 +45,14 @@ async def survey(target: Target, base: Baseline, tools: Tools, isolation: str) -
     first_lines = heads(texts)
     project, tests = base.snapshot.project, base.test_files()
     executed = tuple(base.report.spectrum.lines.get(target.failure.nodeid, {}))
+    inside = [root.resolve() for root in base.snapshot.roots]
     ignored = await tools.git.ignored(project.root, executed)
 
     def why_not(path: Path) -> str:
         if path in ignored:
             return "git-ignored files are read-only"
+        if not any(path.resolve().is_relative_to(root) for root in inside):
+            return "a link to a file outside of the project"
         return protected(path, project, test_files=tests, head=first_lines.get(path, ""))
 
     suspects = rank(
