@@ -13,14 +13,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
+import cattrs
 from lsprotocol import types as t
 from pygls.uris import to_fs_path
 from pytest_lsp import LanguageClient, client_capabilities
-from pytest_lsp.client import make_test_lsp_client
+from pytest_lsp.client import register_lsp_features
 
-PATIENCE_SECONDS = 90.0
+from regreen.lsp.server import lenient_converter
+
+PATIENCE_SECONDS = 180.0
 """Only ends a test that is broken; nothing waits that long."""
 
 VS_CODE, NEOVIM = "visual_studio_code", "neovim"
@@ -78,7 +81,9 @@ class Editor:
     def __init__(self, kind: str, environment: Mapping[str, str]) -> None:
         self.kind = kind
         self.environment = dict(environment)
-        self.client: LanguageClient = make_test_lsp_client()
+        # Lenient, so that it can say what the protocol does not know.
+        self.client = LanguageClient(converter_factory=_converter)
+        register_lsp_features(self.client)
         self.capabilities = client_capabilities(kind)
         self.encoding = "utf-16"
         self.buffers: dict[Path, Buffer] = {}
@@ -311,6 +316,18 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _converter() -> cattrs.Converter:
+    """Tells a code action that has a command from a bare command, which the library's own does not."""
+    converter = lenient_converter()
+
+    def action(value: Any, _: Any) -> t.CodeAction | t.Command:
+        bare = isinstance(value.get("command"), str)
+        return converter.structure(value, t.Command) if bare else converter.structure(value, t.CodeAction)
+
+    converter.register_structure_hook(Union[t.Command, t.CodeAction], action)  # noqa: UP007 — the library's own key
+    return converter
 
 
 def read_uri(uri: str) -> str:

@@ -26,8 +26,9 @@ async def test_a_saved_bug_is_healed_once_and_one_undo_takes_it_back_for_good(
     await editor.until(lambda: not editor.red(cart.tests))
     editor.undo(cart.cart)
     await editor.until(lambda: editor.red(cart.tests))
-    (fix,) = await editor.fixes(cart.cart, 3)
-    assert not fix.is_preferred
+    waiting = await editor.fixes(cart.cart, 3)
+    assert waiting
+    assert not any(fix.is_preferred for fix in waiting)
     editor.save(cart.cart, BAD + "\n")
     await editor.fix_at(cart.cart, 3)
     await asyncio.sleep(2.5)  # longer than the moment of quiet after which a fix would come

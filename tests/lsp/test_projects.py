@@ -156,7 +156,7 @@ async def test_a_folder_of_twenty_thousand_files_is_opened_and_healed(editor: Ed
         place.mkdir(parents=True)
         for number in range(200):
             (place / f"{number}.txt").touch()
-    await editor.start(cart.root)
+    await editor.start(cart.root, settings={"heal.offers": 1})
     editor.open(cart.cart)
     editor.save(cart.cart, BAD)
     await editor.fix_at(cart.cart, 3)

@@ -55,12 +55,13 @@ async def test_the_whole_story(editor: Editor, cart: Shop) -> None:
     assert "Expected 15, got -15" in red.message
     assert (red.range.start.line, red.range.start.character) == (4, 4)
     assert editor.published[cart.tests].version == editor.buffers[cart.tests].version
-    (hint,) = [d for d in editor.client.diagnostics[cart.cart.as_uri()] if d.code == "verified-fix"]
-    assert hint.range.start.line == 3
+    hints = [d for d in editor.client.diagnostics[cart.cart.as_uri()] if d.code == "verified-fix"]
+    assert 3 in [hint.range.start.line for hint in hints]
     titles = [a.title for a in await editor.actions(cart.tests, 4)]
-    assert titles[1:] == ["Show the diff", "Explain test_total", "Don't suggest fixes for test_total"]
+    assert [title for title in titles if title.startswith("Show the diff")]
+    assert titles[-2:] == ["Explain test_total", "Don't suggest fixes for test_total"]
     assert [a.title for a in await editor.actions(cart.tests, 4, only=["refactor"])] == []
-    assert len(await editor.actions(cart.tests, 4, only=["quickfix"])) == 4
+    assert [a.title for a in await editor.actions(cart.tests, 4, only=["quickfix"])] == titles
     fix = fix_of(action)
     diff = await editor.command("diff", fix=fix)
     assert "-        result -= price" in diff["diff"]
@@ -150,9 +151,8 @@ def send(message):
 for message in json.loads(sys.argv[1]):
     send(message)
 while True:
-    line = server.stdout.readline()
-    size = int(line.split(b":")[1])
-    server.stdout.readline()
+    headers = iter(server.stdout.readline, b"\\r\\n")
+    size = next(int(value) for name, _, value in [h.partition(b":") for h in headers] if name == b"Content-Length")
     message = json.loads(server.stdout.read(size))
     print(json.dumps(message), flush=True)
     if "id" in message and "method" in message:
@@ -277,7 +277,7 @@ async def test_what_the_protocol_does_not_know_is_answered(editor: Editor, cart:
         context = t.CodeActionContext(diagnostics=[], trigger_kind=99)  # type: ignore[arg-type]
         here = t.Range(t.Position(0, 0), t.Position(0, 0))
         params = t.CodeActionParams(t.TextDocumentIdentifier(cart.cart.as_uri()), here, context)
-        assert await editor.client.text_document_code_action_async(params) == []
+        assert not await editor.client.text_document_code_action_async(params)
     else:
         assert await editor.command("status", extra=[1, {"x": None}])
         params_without = t.ExecuteCommandParams("regreen.server.status")

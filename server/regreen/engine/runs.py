@@ -196,12 +196,12 @@ class Runs:
             offers.append(make_offer(fix, state.root, before))
         state.keep_result(result, offers)
         found += offers
-        await run_blocking(tools.history.record, state.project, result)
+        self._refresh(state)
         self._face.log(
             Level.INFO,
             f"{result.failure.nodeid}: {result.outcome.value} after {result.seconds:.1f} s. {result.cause}",
         )
-        self._refresh(state)
+        await run_blocking(tools.history.record, state.project, result)
 
     async def _check_suite(self, state: ProjectState, tools: Tools) -> None:
         """Run the whole suite with each verified fix; what breaks a green test is withdrawn."""

@@ -83,6 +83,13 @@ class Protocol(LanguageServerProtocol):
             raise JsonRpcInvalidParams(f"There is no command {params.command!r}.")
         return (yield handler, (from_proto.argument(params.arguments),), None)
 
+    def _run_generator(self, future: Any, *, gen: Any, result_future: Any) -> None:
+        """Let a handler that was cancelled end its request, instead of failing inside of the loop."""
+        if future is not None and future.cancelled():
+            result_future.cancel()
+            return
+        super()._run_generator(future, gen=gen, result_future=result_future)
+
     def _handle_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
         """Drop the reply to a request that nobody waits for any more."""
         future = self._request_futures.get(msg_id)
