@@ -120,8 +120,9 @@ async def _heal(
     reporter.progress(Progress("search", f"{len(ground.suspects)} suspects", failure.nodeid))
     weight = _weigher(tools, base)
     catalogue = templates.candidates(target.failure, ground.suspects, ground.sources, weight)
+    allowed = (one for one in chain(first, catalogue) if not ground.field.gate.forbids(one))
     budget = Budget(tools.clock, started + settings.heal_seconds, settings.heal_candidates)
-    hunt = await search(ground.field, chain(first, catalogue), tools, budget, reporter)
+    hunt = await search(ground.field, allowed, tools, budget, reporter)
     ending.tried = dict(hunt.tried)
 
     reporter.progress(Progress("verify", f"{len(hunt.found)} plausible", failure.nodeid))

@@ -157,6 +157,13 @@ class Gate:
         self._literals = test_literals
         self._old: dict[Path, Counter[str]] = {}
 
+    def forbids(self, candidate: Candidate) -> str:
+        """Say which file of the candidate may not be changed, and why; "" when all may be."""
+        for edit in candidate.edits:
+            if reason := self._protected(edit.path):
+                return f"{edit.path.name}: {reason}"
+        return ""
+
     def refuses(self, candidate: Candidate, overlay: Mapping[Path, bytes]) -> str:
         """Say why the candidate must not run; "" when nothing speaks against it.
 
@@ -164,11 +171,10 @@ class Gate:
             candidate: the patch.
             overlay: the full new bytes of each file it changes.
         """
+        if reason := self.forbids(candidate):
+            return reason
         for edit in candidate.edits:
             path, data = edit.path, overlay[edit.path]
-            reason = self._protected(path)
-            if reason:
-                return f"{path.name}: {reason}"
             old = self._sources.get(path)
             try:
                 new = parse(path, data)
