@@ -135,6 +135,16 @@ async def test_a_missing_package_is_the_environments_problem(lab: Lab) -> None:
     assert "regreen.interpreter" in result.reason
 
 
+async def test_a_project_that_is_imported_from_elsewhere_is_the_environments_problem(lab: Lab) -> None:
+    lab.write({"src/cart.py": CART, "test_cart.py": CART_TESTS})
+    (lab.outside / "cart.py").write_text(lab.text(CART), encoding="utf-8")
+    lab.write({"pytest.ini": f"[pytest]\npythonpath = {lab.outside}\n"})
+    result = only(await lab.heal())
+    assert result.outcome is Outcome.ENVIRONMENT, result.reason
+    assert str(lab.outside / "cart.py") in result.reason
+    assert "pip install -e ." in result.reason
+
+
 async def test_a_service_that_does_not_answer_is_the_environments_problem(lab: Lab) -> None:
     lab.write(
         {

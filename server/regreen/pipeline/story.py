@@ -17,7 +17,7 @@ from regreen.pipeline.parts import Baseline, Tools, merged
 from regreen.pipeline.reasons import cause_of, no_fix_reason, offer_reason
 from regreen.pipeline.reproduce import reproduce
 from regreen.pipeline.search import Budget, search
-from regreen.pipeline.triage import environment_problem, stale_test
+from regreen.pipeline.triage import environment_problem, imported_from_elsewhere, stale_test
 from regreen.ports import Reporter
 from regreen.settings import Settings
 from regreen.values import (
@@ -116,6 +116,8 @@ async def _heal(
     target = seen.target
     ground = await survey(target, merged(base, seen.report), tools, seen.report.isolation)
     ending.suspects = ground.suspects[:5]
+    if not ground.suspects and (elsewhere := imported_from_elsewhere(seen.report.foreign)):
+        return ending(Outcome.ENVIRONMENT, elsewhere)
 
     reporter.progress(Progress("search", f"{len(ground.suspects)} suspects", failure.nodeid))
     weight = _weigher(tools, base)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from regreen.pipeline.parts import Baseline, Tools
@@ -30,6 +31,21 @@ def environment_problem(failure: Failure, snapshot: Snapshot) -> str:
     if failure.exception in {"PermissionError", "OSError", "FileNotFoundError"}:
         return _path_problem(failure, snapshot)
     return ""
+
+
+def imported_from_elsewhere(foreign: Mapping[str, Path]) -> str:
+    """Why patches cannot have an effect: the tests import the project from somewhere else; "" when they don't.
+
+    Args:
+        foreign: the project's modules that were not imported from the copy, and where they came from.
+    """
+    if not foreign:
+        return ""
+    module, path = min(foreign.items())
+    return (
+        f"The tests import `{module}` from {path}, not from the project, so no change of the project can turn them "
+        "green. Install the project in editable mode (`pip install -e .`), or set pytest's `pythonpath`."
+    )
 
 
 def _missing_module(failure: Failure, snapshot: Snapshot) -> str:
