@@ -21,7 +21,7 @@ TEST = (
     "    shop.unseen(1)\n"
 )
 BASE = (
-    "def helper(n):\n"
+    "def lower(n):\n"
     "    return n + 1\n"
     "\n"
     "def outer(n, *things, **more):\n"
@@ -29,7 +29,7 @@ BASE = (
     "        raise KeyError(n)\n"
     "    if n == 2:\n"
     "        return None\n"
-    "    return helper(n)\n"
+    "    return lower(n)\n"
     "\n"
     "def unseen(n):\n"
     "    return n\n"
@@ -47,7 +47,7 @@ def _digest(python: Path, base: Path, source: str, mode: str = "host", line: int
 
 
 def test_the_same_behaviour_has_the_same_digest_in_every_process(python: Path, tmp_path: Path) -> None:
-    same = BASE.replace("return helper(n)", "n += 1\n    return n")
+    same = BASE.replace("return lower(n)", "n += 1\n    return n")
     found = {
         _digest(python, tmp_path / "0", BASE),
         _digest(python, tmp_path / "1", BASE),
@@ -69,7 +69,7 @@ def test_the_same_behaviour_has_the_same_digest_in_every_process(python: Path, t
         ("raise KeyError(n)", "raise IndexError(n)"),
         ("raise KeyError(n)", "return None"),
         ("return None", "raise ValueError"),
-        ("    return helper(n)\n", "    things[0].names.add('d')\n    return helper(n)\n"),
+        ("    return lower(n)\n", "    things[0].names.add('d')\n    return lower(n)\n"),
     ],
 )
 def test_another_behaviour_has_another_digest(python: Path, tmp_path: Path, old: str, new: str) -> None:

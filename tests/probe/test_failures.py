@@ -119,9 +119,9 @@ def test_chain():
     assert 1 < 5 < 3
 def test_message():
     assert [1] == [2], "the lists differ"
-def helper(value):
+def must_be_two(value):
     assert value == 2
-def test_in_helper(): helper(1)
+def test_in_another(): must_be_two(1)
 class TestUnit(unittest.TestCase):
     def test_equal(self): self.assertEqual([1], [2])
     def test_true(self): self.assertTrue(0)
@@ -244,7 +244,7 @@ def test_an_unbound_local_is_near_no_other_name(ran: Ran) -> None:
         ("test_partly", ("==", "2", "3")),
         ("test_chain", ("<", "5", "3")),
         ("test_message", ("==", "[1]", "[2]")),
-        ("test_in_helper", ("==", "1", "2")),
+        ("test_in_another", ("==", "1", "2")),
         ("test_equal", ("==", "[1]", "[2]")),
         ("test_true", ("==", "0", "True")),
         ("test_unit_in", ("in", "1", "(2,)")),

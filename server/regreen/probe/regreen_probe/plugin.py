@@ -85,7 +85,7 @@ class Reporter:
     def pytest_make_collect_report(self, collector):
         """Tell what cannot be collected."""
         result = yield
-        if result.excinfo is not None:  # what ends the session, like SystemExit since pytest 8
+        if result.excinfo is not None:  # what ends the whole run, like SystemExit since pytest 8
             self.collect_error(collector.nodeid, result.excinfo[1], "")
             return
         report = result.get_result()

@@ -10,7 +10,7 @@ import tempfile
 import time
 import traceback
 
-from regreen_probe import canary, confine, loader, observe, redirect, session
+from regreen_probe import canary, confine, loader, observe, redirect, suite
 from regreen_probe.pipe import Pipe
 from regreen_probe.signals import Ear
 
@@ -66,12 +66,12 @@ def _perform(request: dict, pipe: Pipe, ear: Ear | None) -> None:
         [*(os.path.dirname(p) for p in request["writable"]), sys.prefix, os.sep, *user_roots],
     )
     pipe.send({"ev": "started", "pid": os.getpid(), "isolation": isolation})
-    broken = session.uncompilable(request["overlaid"])
+    broken = suite.uncompilable(request["overlaid"])
     for record in broken:
         pipe.send(record)
     if broken:
         return
-    result = session.run(request, pipe, roots, options, ear)
+    result = suite.run(request, pipe, roots, options, ear)
     if request.get("observe"):
         pipe.send(observer.record())
     pipe.send({**result, "seconds": round(time.perf_counter() - began, 6)})
