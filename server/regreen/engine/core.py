@@ -7,38 +7,26 @@ folder runs nothing, an untrusted folder runs nothing, and one project does one 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from regreen import edits
 from regreen.engine.autoheal import Applied
 from regreen.engine.documents import Document, Documents
 from regreen.engine.healing import Healing
-from regreen.engine.judgement import suite_is_due
-from regreen.engine.lane import IDLE_SECONDS, Job, Lane
+from regreen.engine.lane import Job
 from regreen.engine.queries import Queries
 from regreen.engine.registry import Registry
+from regreen.engine.showing import Showing
 from regreen.engine.state import ProjectState
-from regreen.engine.views import EMPTY, View, build
-from regreen.engine.world import Face, Folder, Level, Status, Watch, World
-from regreen.errors import UserError
+from regreen.engine.work import UNTRUSTED, Work
+from regreen.engine.world import Face, Folder, Level, Watch, World
 from regreen.platform.background import run_blocking
 from regreen.ports import History
 
-if TYPE_CHECKING:
-    from regreen.engine.runs import Runs
-
-log = logging.getLogger(__name__)
-
-UNTRUSTED = (
-    "Regreen runs nothing in this folder until you trust it: use the quick fix here, the command "
-    "`regreen.server.trust`, or `regreen trust` in a terminal."
-)
 _CONFIG_NAMES = frozenset({"pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini"})
 _NOT_SOURCES = frozenset({"__pycache__", "node_modules", "site-packages"})
 
@@ -54,19 +42,16 @@ class Engine:
     def __init__(self, world: World, face: Face) -> None:
         self._world = world
         self._face = face
-        self._lanes: dict[Path, Lane] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
         self._watches: dict[Path, Watch] = {}
-        self._views: dict[Path, View] = {}
-        self._statuses: dict[Path, Status] = {}
-        self._closed = False
         self.documents = Documents()
         self.registry = Registry(world, lambda sentence: face.log(Level.WARNING, sentence))
-        self.queries = Queries(self.registry, self.documents, self._views, self._statuses)
-        self._runs: Runs | None = None
+        self._showing = Showing(self.registry, face)
+        self._work = Work(world, face, self.documents, self.registry, self._showing)
+        self.queries = Queries(self.registry, self.documents, self._showing.views, self._showing.statuses)
         self._healing = Healing(
-            self.documents, self.registry, face, world.clock, self._own_text_seen, self.refresh
+            self.documents, self.registry, face, world.clock, self._own_text_seen, self._showing.refresh
         )
+        self._work.found = self._healing.apply_when_quiet
 
     # ------------------------------------------------------------------ folders
 
@@ -88,7 +73,7 @@ class Engine:
         """
         folder = Folder(path, trusted=trusted)
         self.registry.folders[path] = folder
-        self._spawn(self._discover(folder, sources, watch=watch))
+        self._work.spawn(self._discover(folder, sources, watch=watch))
 
     async def _discover(
         self, folder: Folder, sources: Awaitable[Sequence[Mapping[str, Any]]] | None, *, watch: bool
@@ -98,15 +83,15 @@ class Engine:
                 folder = replace(folder, sources=tuple(await sources))
                 self.registry.folders[folder.path] = folder
             for state in await self.registry.discover(folder):
-                self.refresh(state)
-            await self._runner()
+                self._showing.refresh(state)
+            await self._work.runs()
         finally:
             folder.ready.set()
         if (
             watch
             and self._world.watch is not None
             and folder.path in self.registry.folders
-            and not self._closed
+            and not self._work.closed
         ):
             loop = asyncio.get_running_loop()
 
@@ -127,19 +112,17 @@ class Engine:
             watch.close()
         for state in [state for state in self.registry.states.values() if state.folder == path]:
             del self.registry.states[state.root]
-            shown = self._views.pop(state.root, EMPTY).paths
-            self._statuses.pop(state.root, None)
-            self._face.publish(shown)
-            self._spawn(self._end(state))
+            self._showing.forget(state.root)
+            self._work.spawn(self._work.end(state))
 
     def configure(self, path: Path, sources: Sequence[Mapping[str, Any]]) -> None:
         """The client's settings of a folder changed."""
-        self._spawn(self._reconfigure(self.registry.with_sources(path, sources)))
+        self._work.spawn(self._reconfigure(self.registry.with_sources(path, sources)))
 
     async def _reconfigure(self, folder: Folder) -> None:
         await self.registry.reconfigure(folder)
         for state in [state for state in self.registry.states.values() if state.folder == folder.path]:
-            self.refresh(state)
+            self._showing.refresh(state)
 
     # ------------------------------------------------------------------ documents
 
@@ -147,14 +130,14 @@ class Engine:
         """A document was opened."""
         document = Document(uri, path, version, text, self._world.clock.monotonic())
         self.documents.open(document)
-        self._spawn(self._learn(document))
+        self._work.spawn(self._learn(document))
         self._healing.text_seen(document)
 
     async def _learn(self, document: Document) -> None:
         document.learn(await run_blocking(read_bytes, document.path))
         self._healing.text_seen(document)
         if (state := await self.registry.find(document.path)) is not None:
-            self.refresh(state)
+            self._showing.refresh(state)
 
     def edited(self, path: Path, version: int | None, text: str) -> None:
         """The text of an open document changed."""
@@ -164,20 +147,20 @@ class Engine:
 
     def saved(self, path: Path, *, by_hand: bool = True) -> None:
         """A document was saved; `by_hand`: by the user, not after a delay or a lost focus."""
-        self._spawn(self._changed(path, by_hand=by_hand, saved=True))
+        self._work.spawn(self._changed(path, by_hand=by_hand, saved=True))
 
     def closed(self, path: Path) -> None:
         """A document was closed; what was not saved in it is gone."""
         document = self.documents.get(path)
         self.documents.close(path)
         if document is not None and document.dirty:
-            self._spawn(self._changed(path, by_hand=False, saved=False))
+            self._work.spawn(self._changed(path, by_hand=False, saved=False))
 
     def changed_on_disk(self, path: Path) -> None:
         """A file may have changed outside of the editor."""
-        if self._closed or _NOT_SOURCES.intersection(path.parts):
+        if self._work.closed or _NOT_SOURCES.intersection(path.parts):
             return
-        self._spawn(self._changed(path, by_hand=False, saved=False))
+        self._work.spawn(self._changed(path, by_hand=False, saved=False))
 
     async def _changed(self, path: Path, *, by_hand: bool, saved: bool) -> None:
         data = await run_blocking(read_bytes, path)
@@ -190,11 +173,11 @@ class Engine:
         if path.name == "pyproject.toml" and (folder := self.registry.folder_of(path)) is not None:
             await self._reconfigure(folder)
         digest = document.digest if document is not None else edits.digest(data) if data is not None else ""
-        if self._digest_seen(state, path) == digest or not self._may_run(state, path):
+        if self._digest_seen(state, path) == digest or not self._work.may_run(state, path):
             return
         state.seen[path] = digest
         if state.settings.run_tests == "onSave":
-            self.submit(state, Job(changed=frozenset({path}), by_hand=by_hand and saved))
+            self._work.submit(state, Job(changed=frozenset({path}), by_hand=by_hand and saved))
 
     def _digest_seen(self, state: ProjectState, path: Path) -> str | None:
         if path in state.seen:
@@ -202,88 +185,13 @@ class Engine:
         entry = state.snapshot.files.get(path) if state.snapshot else None
         return entry.digest if entry else None
 
-    def _may_run(self, state: ProjectState, notice_at: Path | None) -> bool:
-        if not state.settings.enable:
-            return False
-        if self.registry.is_trusted(state.folder):
-            return True
-        if state.problem != UNTRUSTED:
-            state.problem, state.notice_at = UNTRUSTED, notice_at
-            self._face.log(Level.INFO, f"{state.folder}: {UNTRUSTED}")
-            self.refresh(state)
-        return False
-
-    # ------------------------------------------------------------------ work
-
-    def submit(self, state: ProjectState, job: Job) -> None:
-        """Do this soon in a project, instead of what runs there now."""
-        if self._closed:
-            return
-        lane = self._lanes.get(state.root)
-        if lane is None:
-            lane = self._lanes[state.root] = Lane(lambda job: self._do(state, job), self._world.clock)
-        lane.submit(job)
-
-    async def _do(self, state: ProjectState, job: Job) -> None:
-        lane = self._lanes[state.root]
-        generation = lane.generation
-        if not self._may_run(state, state.notice_at):
-            return
-        had_problem = state.problem
-        title = "Regreen: checking the suite" if job.check_suite else f"Regreen: {state.root.name}"
-        self._face.begin(state.root, title, lambda: self.cancel([state]))
-        self._set_status(state, "running")
-        message = ""
-        try:
-            state.problem = ""
-            found = await (await self._runner()).do(state, job)
-            message = _summary(state)
-        except UserError as error:
-            found = ()
-            state.problem = message = str(error)
-            state.notice_at = next(iter(sorted(job.changed)), state.notice_at)
-        except Exception:
-            state.problem = message = "Something failed inside of Regreen; its log says what."
-            raise
-        finally:
-            if state.problem and state.problem != had_problem:
-                self._face.log(Level.WARNING, f"{state.root}: {state.problem}")
-            self._face.end(state.root, message)
-            self.refresh(state, idle=True)
-        if job.by_hand and not job.offers_only and found:
-            self._spawn(self._healing.apply_when_quiet(state, found, lambda: lane.generation == generation))
-        if not job.check_suite:
-            self._spawn(self._idle(state, lane))
-
-    async def _runner(self) -> Runs:
-        """What does the jobs; imported when the first one comes, so that the server starts without it."""
-        if self._runs is None:
-            runs = await run_blocking(import_module, "regreen.engine.runs")
-            self._runs = runs.Runs(self._world, self._face, self.documents, self.refresh)
-        return self._runs
-
-    async def _idle(self, state: ProjectState, lane: Lane) -> None:
-        generation = lane.generation
-        await self._world.clock.sleep(IDLE_SECONDS)
-        if lane.generation == generation and not lane.busy and suite_is_due(state):
-            lane.submit(Job(check_suite=True))
-
-    def _cancelled_by_user(self, state: ProjectState) -> bool:
-        lane = self._lanes.get(state.root)
-        if lane is None or not lane.cancel():
-            return False
-        for path in list(state.seen):  # the next save runs again, even of the same text
-            entry = state.snapshot.files.get(path) if state.snapshot else None
-            if entry is None or entry.digest != state.seen[path]:
-                del state.seen[path]
-        self._face.log(Level.INFO, f"{state.root}: cancelled.")
-        return True
+    # ------------------------------------------------------------------ our own text
 
     def _own_text_seen(self, state: ProjectState, applied: Applied, *, undone: bool) -> None:
         """A fix reached the documents, or was taken back: no run starts for its text itself."""
         offer = applied.offer
         if state.tools is not None:
-            self._spawn(self._mark(state, state.tools.history, offer.fix.fix_id, undone=undone))
+            self._work.spawn(self._mark(state, state.tools.history, offer.fix.fix_id, undone=undone))
         if undone or state.settings.run_tests != "onSave" or not self.registry.is_trusted(state.folder):
             return
         healed = set(offer.fix.evidence.red_to_green)
@@ -294,7 +202,7 @@ class Engine:
         }
         again = sorted((lost | state.searching) - healed)
         if again:  # their fixes were verified against the text before this one
-            self.submit(state, Job(tests=tuple(again), heal=True, offers_only=True))
+            self._work.submit(state, Job(tests=tuple(again), heal=True, offers_only=True))
 
     async def _mark(self, state: ProjectState, history: History, fix_id: str, *, undone: bool) -> None:
         await run_blocking(partial(history.mark, state.project, fix_id, undone=undone))
@@ -315,18 +223,18 @@ class Engine:
         for state in states:
             if not state.settings.enable:
                 return f"Regreen is switched off in {state.folder}."
-            if not self._may_run(state, state.notice_at):
+            if not self._work.may_run(state, state.notice_at):
                 return UNTRUSTED
         for state in states:
             names = tuple(nodeids)
             if heal and not names:
                 names = tuple(f.nodeid for f in state.red_failures()) or tuple(state.known_reds)
-            self.submit(state, Job(tests=names, whole_suite=not names, heal=heal))
+            self._work.submit(state, Job(tests=names, whole_suite=not names, heal=heal))
         return "started"
 
     def cancel(self, states: Sequence[ProjectState]) -> bool:
         """Stop what runs in these projects; tells whether there was anything."""
-        stopped = [self._cancelled_by_user(state) for state in states]
+        stopped = [self._work.cancel(state) for state in states]
         return any(stopped)
 
     async def trust(self, folder: Path) -> None:
@@ -338,94 +246,32 @@ class Engine:
             if state.problem == UNTRUSTED:
                 state.problem = ""
             if state.notice_at is not None and state.settings.run_tests == "onSave":
-                self.submit(state, Job(changed=frozenset({state.notice_at})))
-            self.refresh(state)
+                self._work.submit(state, Job(changed=frozenset({state.notice_at})))
+            self._showing.refresh(state)
 
     def mute(self, nodeid: str, states: Sequence[ProjectState]) -> None:
         """Never again suggest fixes for this test in this session."""
         for state in states:
             state.muted_tests.add(nodeid)
             state.drop_result(nodeid)
-            self.refresh(state)
+            self._showing.refresh(state)
 
     def toggle_auto_heal(self, folder: Path) -> bool:
         """Turn healing on save on or off for this session; tells what it is now."""
         now = self.registry.toggle_auto_heal(folder)
         for state in [state for state in self.registry.states.values() if state.folder == folder]:
-            self.refresh(state)
+            self._showing.refresh(state)
         return now
-
-    # ------------------------------------------------------------------ showing
-
-    def refresh(self, state: ProjectState, *, idle: bool = False) -> None:
-        """Compute again what is shown of a project, and publish what changed."""
-        if state.root not in self.registry.states:
-            return
-        old, new = self._views.get(state.root, EMPTY), build(state)
-        self._views[state.root] = new
-        differing = frozenset(
-            path
-            for path in old.paths | new.paths
-            if old.marks.get(path) != new.marks.get(path) or old.lenses.get(path) != new.lenses.get(path)
-        )
-        if differing:
-            self._face.publish(differing)
-        running = self._statuses.get(state.root)
-        activity = "healing" if state.searching else running.state if running and not idle else "idle"
-        self._set_status(state, activity if activity in ("running", "healing") else "idle")
-
-    def _set_status(self, state: ProjectState, activity: str) -> None:
-        if not state.settings.enable:
-            activity = "disabled"
-        elif activity == "idle" and not self.registry.is_trusted(state.folder):
-            activity = "untrusted"
-        elif activity == "idle" and state.problem:
-            activity = "problem"
-        status = Status(
-            root=state.root,
-            state=activity,
-            message=state.problem or _summary(state),
-            red=sum(o.status.is_red for o in state.outcomes.values()) + len(state.known_reds),
-            fixes=len({offer.fix.failure.nodeid for offer in state.offers.values()}),
-            auto_heal=state.settings.auto_heal_on_save,
-        )
-        if self._statuses.get(state.root) != status:
-            self._statuses[state.root] = status
-            self._face.status(status)
 
     # ------------------------------------------------------------------ life
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        if self._closed:
-            work.close()
-            return
-        task = asyncio.get_running_loop().create_task(_logged(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _end(self, state: ProjectState) -> None:
-        if (lane := self._lanes.pop(state.root, None)) is not None:
-            await lane.close()
-        await state.close_tools()
-
     async def close(self) -> None:
         """End everything; returns when no process that we started is left."""
-        self._closed = True
         for watch in self._watches.values():
             watch.close()
         self._watches.clear()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        ends = [_logged(self._end(state)) for state in list(self.registry.states.values())]
-        await asyncio.gather(*tasks, *ends, return_exceptions=True)
-
-
-async def _logged(work: Coroutine[Any, Any, None]) -> None:
-    try:
-        await work
-    except Exception:
-        log.exception("A task failed inside of Regreen.")
+        self._showing.close()
+        await self._work.close()
 
 
 def _matters(path: Path, state: ProjectState) -> bool:
@@ -433,14 +279,6 @@ def _matters(path: Path, state: ProjectState) -> bool:
     if state.snapshot is not None and path in state.snapshot.files:
         return True
     return path.suffix == ".py" or path.name in _CONFIG_NAMES
-
-
-def _summary(state: ProjectState) -> str:
-    red = sum(o.status.is_red for o in state.outcomes.values()) + len(state.known_reds)
-    fixes = len({offer.fix.failure.nodeid for offer in state.offers.values()})
-    if not red:
-        return "all green" if state.outcomes else ""
-    return f"{red} red, {fixes} with a fix" if fixes else f"{red} red"
 
 
 def read_bytes(path: Path) -> bytes | None:

@@ -134,10 +134,12 @@ class Queries:
         return below or ([holding] if holding is not None else [])
 
     def tests_of_file(self, path: Path, state: ProjectState, *, run: bool) -> Sequence[str]:
-        """Which tests a command on a file means: to run them, the file; to heal, its red tests, or the file."""
+        """Which tests a command on a file means: to heal, the red ones within it; else its own, or those that execute it."""
         view = self._views.get(state.root)
         red = dict.fromkeys(spot.nodeid for spot in view.spots.get(path, ())) if view and not run else {}
-        return list(red) or ([relative(path, state.root)] if is_test_file(path) else [])
+        if red or is_test_file(path):
+            return list(red) or [relative(path, state.root)]
+        return [nodeid for nodeid, files in state.lines.items() if path in files]
 
     def explain(self, nodeid: str) -> str:
         """All that is known about a red test, as Markdown; empty when nothing is."""

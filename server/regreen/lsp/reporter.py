@@ -164,6 +164,7 @@ class EditorFace:
         task = asyncio.get_running_loop().create_task(_logged(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # where it was cancelled before it began
 
     def close(self) -> None:
         """Send nothing more that waits for an answer."""

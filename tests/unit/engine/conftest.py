@@ -378,7 +378,7 @@ class Bench:
         for _ in range(int(seconds / 0.1)):
             self.clock.advance(0.1)
             await asyncio.sleep(0.003)
-        await self.until(lambda: not any(lane.busy for lane in self.engine._lanes.values()))
+        await self.until(lambda: not self.engine._work.busy)
 
     @property
     def log(self) -> str:
