@@ -17,7 +17,11 @@ def user_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment as a user has it: pytest and no plug-ins, none of our own packages."""
     folder = tmp_path_factory.mktemp("user-environment") / "venv"
     venv.create(folder, symlinks=sys.platform != "win32")
-    site = next(folder.glob("lib/python*/site-packages")) if sys.platform != "win32" else folder / "Lib/site-packages"
+    site = (
+        next(folder.glob("lib/python*/site-packages"))
+        if sys.platform != "win32"
+        else folder / "Lib/site-packages"
+    )
     for name in LENT:
         for file in importlib.metadata.files(name) or ():
             source = Path(str(file.locate()))
