@@ -7,12 +7,21 @@ local M = {}
 
 local WARN = vim.log.levels.WARN
 
---- Says how a request to start something was answered; "started" is seen in the status line.
+--- The last folder of a path: a whole one does not fit the message line.
+---@param uri string
+local function short(uri)
+  return vim.fs.basename((vim.uri_to_fname(uri):gsub('/$', '')))
+end
+
+--- Says how a request to start something was answered.
 ---@param words string
 local function started(words)
   return function(result)
+    local status = require('regreen.status').get()
     if result.message == 'started' then
       server.say(words)
+    elseif status and status.state == 'untrusted' then
+      server.say('nothing of this folder runs until you trust it: `:RegreenTrust`', WARN)
     else
       server.say(result.message, WARN)
     end
@@ -37,7 +46,7 @@ end
 function M.trust(client, argument)
   server.command(client, 'trust', argument, function(result)
     if result.trusted then
-      server.say(('%s is trusted: its tests run when you save'):format(vim.uri_to_fname(result.folder)))
+      server.say(('%s is trusted: its tests run when you save'):format(short(result.folder)))
     else
       server.say(result.message, WARN)
     end

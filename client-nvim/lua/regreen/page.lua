@@ -2,12 +2,19 @@
 
 local M = {}
 
---- A buffer that belongs to no file, cannot be changed, and goes with its window.
+--- A buffer that belongs to no file, cannot be changed, and goes with its window. It replaces one of the same name.
+---@param name string
 ---@param lines string[]
 ---@param syntax string the colours; not 'filetype', which would wake other plug-ins
 ---@return integer bufnr
-function M.buffer(lines, syntax)
+function M.buffer(name, lines, syntax)
+  local title = 'regreen://' .. name
+  local old = vim.fn.bufnr('^' .. title .. '$')
+  if old > 0 then
+    vim.api.nvim_buf_delete(old, { force = true })
+  end
   local buf = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(buf, title)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].modifiable = false
@@ -15,19 +22,13 @@ function M.buffer(lines, syntax)
   return buf
 end
 
---- Show lines in a split below, closed by `q`. A page of the same name is replaced.
+--- Show lines in a split below, closed by `q`.
 ---@param name string
 ---@param lines string[]
 ---@param syntax string
 ---@return integer window
 function M.show(name, lines, syntax)
-  local title = 'regreen://' .. name
-  local old = vim.fn.bufnr('^' .. vim.fn.escape(title, '[]*?\\') .. '$')
-  if old > 0 then
-    vim.api.nvim_buf_delete(old, { force = true })
-  end
-  local buf = M.buffer(lines, syntax)
-  vim.api.nvim_buf_set_name(buf, title)
+  local buf = M.buffer(name, lines, syntax)
   local height = math.max(3, math.min(#lines, math.floor(vim.o.lines / 2)))
   local win = vim.api.nvim_open_win(buf, true, { split = 'below', win = -1, height = height })
   vim.wo[win].wrap = true

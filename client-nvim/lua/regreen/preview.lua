@@ -60,8 +60,13 @@ local function keys(preview)
     for key, action in pairs(map) do
       vim.keymap.set('n', key, action, { buffer = buf, nowait = true, desc = described[key] })
     end
-    -- Closing one window by hand closes the preview.
-    vim.api.nvim_create_autocmd('BufWipeout', { buffer = buf, once = true, callback = vim.schedule_wrap(close) })
+    -- Closing one window by hand closes the preview, unless another one took its place by then.
+    local function gone()
+      if shown and vim.list_contains(shown.buffers, buf) then
+        close()
+      end
+    end
+    vim.api.nvim_create_autocmd('BufWipeout', { buffer = buf, once = true, callback = vim.schedule_wrap(gone) })
   end
 end
 
@@ -105,19 +110,23 @@ end
 
 local function lay_unified(head, diff)
   local lines = vim.list_extend(head, lines_of(diff))
-  local buf = page.buffer(lines, 'diff')
+  local buf = page.buffer('fix', lines, 'diff')
   local height = math.max(5, math.min(#lines, math.floor(vim.o.lines * 2 / 3)))
   plain(vim.api.nvim_open_win(buf, true, { split = 'below', win = -1, height = height }), '')
   return { buf }
 end
 
 --- A tab: the title across the top, below it the text as it is and the text with the fix.
-local function lay_split(head, file)
+local function lay_split(head, file, root)
   local path = vim.uri_to_fname(file.uri)
-  local name = (vim.fn.fnamemodify(path, ':.')):gsub('%%', '%%%%')
+  local name = (root and vim.fs.relpath(root, path) or path):gsub('%%', '%%%%')
   local syntax = vim.filetype.match({ filename = path }) or 'python'
   local before, after = lines_of(file.before), lines_of(file.after)
-  local buffers = { page.buffer(before, syntax), page.buffer(after, syntax), page.buffer(head, 'conf') }
+  local buffers = {
+    page.buffer('now', before, syntax),
+    page.buffer('fixed', after, syntax),
+    page.buffer('fix', head, 'conf'),
+  }
 
   vim.cmd('tab split')
   local left = vim.api.nvim_get_current_win()
@@ -147,7 +156,7 @@ show = function(preview)
     local head = header(preview, fix.title)
     -- Several files do not fit side by side.
     if preview.view == 'split' and #fix.files == 1 then
-      preview.buffers = lay_split(head, fix.files[1])
+      preview.buffers = lay_split(head, fix.files[1], preview.client.root_dir)
     else
       preview.buffers = lay_unified(head, fix.diff)
     end
