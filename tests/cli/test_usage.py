@@ -139,6 +139,19 @@ def test_a_command_imports_only_what_it_needs(imports: str, absent: set[str]) ->
     assert run.stdout == "[]\n"
 
 
+def test_a_terminal_without_our_characters_shows_others(regreen: Regreen) -> None:
+    environment = regreen.environment() | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    run = subprocess.run(
+        regreen.command("trust", regreen.cwd / "Zoë"), env=environment, capture_output=True, check=False
+    )
+    assert b"Zo? is not a folder" in run.stderr or b"Zo\\xeb is not a folder" in run.stderr
+    (regreen.cwd / "Zoë").mkdir()
+    run = subprocess.run(
+        regreen.command("trust", regreen.cwd / "Zoë"), env=environment, capture_output=True, check=False
+    )
+    assert (run.returncode, b"Zo? and all that is in it" in run.stdout) == (0, True), run.stderr
+
+
 def test_python_m_regreen_and_the_script_are_the_same(regreen: Regreen) -> None:
     script = Path(regreen.command()[0]).with_name("regreen")
     run = subprocess.run([script, "--version"], capture_output=True, encoding="utf-8", check=True)
