@@ -14,7 +14,7 @@ from regreen import edits, impact
 from regreen.engine.documents import decoded
 from regreen.engine.judgement import is_named, too_slow
 from regreen.engine.outline import is_test_file, outline
-from regreen.engine.state import ProjectState
+from regreen.engine.state import ProjectState, file_of
 from regreen.engine.views import relative
 from regreen.platform.background import run_blocking
 from regreen.source import ProjectSources
@@ -63,20 +63,31 @@ def _choose(
     cold: dict[str, None] = {}
     ran = {outcome.path for outcome in state.outcomes.values()}
     for path in python:
-        if path in ran or is_test_file(path):
-            warm.update(dict.fromkeys(_tests_of(path, new, state)))
+        if path not in new:  # deleted: whoever executed it feels that
+            warm.update({n: None for n, files in state.lines.items() if path in files})
+        elif path in ran or is_test_file(path):
+            own = tests_of(path, new, state)
+            name = relative(path, state.root)
+            for stale in [nodeid for nodeid in warm if file_of(nodeid) == name]:
+                del warm[
+                    stale
+                ]  # it may be gone from the new text, and pytest runs nothing when one id is gone
+            warm.update(dict.fromkeys(own))
         for file in sorted(impact.importers(path, new_sources), key=lambda f: (path.stem not in f.stem, f)):
             if is_test_file(file) and file not in ran and file not in changed:
-                cold.update(dict.fromkeys(_tests_of(file, new, state)))
+                cold.update(dict.fromkeys(tests_of(file, new, state)))
         if path.name == "conftest.py":
             warm.update({n: None for n, o in state.outcomes.items() if o.path.is_relative_to(path.parent)})
+            for file in sorted(f for f in new if is_test_file(f) and f.is_relative_to(path.parent)):
+                if file not in ran and file not in changed:
+                    cold.update(dict.fromkeys(tests_of(file, new, state)))
     if len(python) < len(changed):
         warm.update(dict.fromkeys(_whatever_reads_data(state)))
     allowed = tuple(n for n in warm if _may_run(n, state))
     return Choice(allowed, tuple(n for n in cold if n not in warm))
 
 
-def _tests_of(path: Path, texts: Mapping[Path, bytes], state: ProjectState) -> list[str]:
+def tests_of(path: Path, texts: Mapping[Path, bytes], state: ProjectState) -> list[str]:
     """The file's node id, or those of its tests when some of them never run by themselves."""
     name = relative(path, state.root)
     text = decoded(texts.get(path, b""))

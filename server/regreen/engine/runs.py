@@ -8,21 +8,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from regreen import pipeline
-from regreen.engine.choose import Choice, choose, move_lines, without_slow
+from regreen.engine.choose import Choice, choose, move_lines, tests_of, without_slow
 from regreen.engine.documents import Documents
 from regreen.engine.judgement import Search, choose_search, group_by_cause, unchecked_offers
 from regreen.engine.lane import Job
-from regreen.engine.state import Offer, ProjectState, make_offer, short_name
+from regreen.engine.state import Offer, ProjectState, file_of, make_offer, short_name
 from regreen.engine.world import Face, Level, World
 from regreen.pipeline import Baseline, Tools
 from regreen.pipeline.texts import MAX_BYTES
 from regreen.platform.background import run_blocking
-from regreen.values import CandidateVerdict, Failure, HealResult, Outcome, Progress, Snapshot
+from regreen.settings import Settings
+from regreen.values import CandidateVerdict, Failure, HealResult, Outcome, Progress, Snapshot, TestOutcome
 
 log = logging.getLogger(__name__)
 
 COLD_SECONDS = 10.0
 COLD_FILES = 4
+NOT_FOUND = 4
+"""Pytest's exit status when an argument names nothing; it then runs nothing at all."""
 
 
 class RunReporter:
@@ -98,10 +101,11 @@ class Runs:
 
     async def tools(self, state: ProjectState) -> Tools:
         """The tools of a project, built when first needed and again when its settings changed."""
-        if state.tools is not None and state.tools_settings == state.settings:
+        settings = state.settings
+        built_for = state.tools_settings
+        if state.tools is not None and built_for is not None and _same_tools(built_for, settings):
             return state.tools
         await state.close_tools()
-        settings = state.settings
         tools = await self._world.tools(state.project, settings)
         state.tools, state.tools_settings = tools, settings
         return tools
@@ -115,11 +119,35 @@ class Runs:
         new = await read_texts(old, snapshot, tools)
         before, after = {p: d for p, (_, d) in old.items()}, {p: d for p, (_, d) in new.items()}
         missed = {p for p, data in after.items() if p in before and before[p] != data}
-        choice = await choose(state, before, after, job.changed | missed)
+        gone = before.keys() - after.keys()
+        choice = await choose(state, before, after, job.changed | missed | gone)
         for path in missed:
             move_lines(state, path, before[path], after[path])
+        state.forget_files(gone)
         state.texts = new
         return choice
+
+    async def _baseline(
+        self,
+        state: ProjectState,
+        tools: Tools,
+        reporter: RunReporter,
+        nodeids: Sequence[str],
+        unsaved: Mapping[Path, bytes],
+    ) -> Baseline:
+        """Run tests as they are; when some are gone, and pytest therefore runs none, run their files."""
+        settings = state.settings
+        base = await pipeline.baseline(tools, settings, reporter, nodeids=nodeids, unsaved=unsaved)
+        asked = list(nodeids)
+        if nodeids and base.report.exit_status == NOT_FOUND and not base.report.outcomes:
+            texts = {path: data for path, (_, data) in state.texts.items()}
+            files = [state.root / name for name in dict.fromkeys(map(file_of, nodeids))]
+            left = [nodeid for file in files if file in texts for nodeid in tests_of(file, texts, state)]
+            if left:
+                asked += [*left, *map(file_of, nodeids)]
+                base = await pipeline.baseline(tools, settings, reporter, nodeids=left, unsaved=unsaved)
+        state.absorb(base, asked)
+        return base
 
     async def _run(
         self,
@@ -140,8 +168,7 @@ class Runs:
             )
 
         reporter = RunReporter(state, self._face, keep)
-        base = await pipeline.baseline(tools, state.settings, reporter, nodeids=nodeids, unsaved=unsaved)
-        state.absorb(base, nodeids)
+        base = await self._baseline(state, tools, reporter, nodeids, unsaved)
         state.texts = await read_texts(state.texts, base.snapshot, tools)
         state.problem = _unusable(base)
         search = await self._search(state, tools, job, base, red_before)
@@ -169,9 +196,17 @@ class Runs:
                 for o in ran.values()
                 if o.status.is_red and (job.whole_suite or not asked or _asked_for(o.nodeid, asked))
             ]
-            return Search(tuple(names), frozenset())
-        if job.tests or job.whole_suite:  # "run the tests" is not "find fixes"
+            if not job.changed:
+                return Search(tuple(names), frozenset())
+            own = await self._unasked(state, tools, ran, red_before)
+            return Search(tuple(dict.fromkeys((*names, *own.heal))), own.grouped - set(names))
+        if not job.changed and (job.tests or job.whole_suite):  # "run the tests" is not "find fixes"
             return Search((), frozenset())
+        return await self._unasked(state, tools, ran, red_before)
+
+    async def _unasked(
+        self, state: ProjectState, tools: Tools, ran: Mapping[str, TestOutcome], red_before: set[str]
+    ) -> Search:
         committed: set[Path] = set()
         if await tools.git.toplevel(state.root) is not None:
             changed = await tools.git.changed_files(state.root)
@@ -246,6 +281,14 @@ async def read_texts(
 
 def _asked_for(nodeid: str, asked: Iterable[str]) -> bool:
     return any(nodeid == name or nodeid.startswith((f"{name}::", f"{name}[")) for name in asked)
+
+
+def _same_tools(one: Settings, other: Settings) -> bool:
+    """Whether tools built for one are right for the other: only these settings go into them."""
+    return all(
+        getattr(one, name) == getattr(other, name)
+        for name in ("interpreter", "env_file", "max_file_megabytes", "max_gigabytes")
+    )
 
 
 def _unusable(base: Baseline) -> str:

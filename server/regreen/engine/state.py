@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -150,7 +150,9 @@ class ProjectState:
         self.owed -= asked | report.outcomes.keys()
         for gone in self._gone(base, asked):
             self.outcomes.pop(gone, None)
+            self.known_reds.pop(gone, None)
             self.lines.pop(gone, None)
+            self.drop_result(gone)
         self.outcomes.update(report.outcomes)
         self.lines.update(report.spectrum.lines)
         for nodeid, outcome in report.outcomes.items():
@@ -179,6 +181,16 @@ class ProjectState:
             and (base.whole_suite or nodeid in asked or file_of(nodeid) in asked)
             and file_of(nodeid) not in failed_files
         ]
+
+    def forget_files(self, paths: Collection[Path]) -> None:
+        """Test files were deleted: nothing is known of their tests any more."""
+        for nodeid in [n for n, outcome in self.outcomes.items() if outcome.path in paths]:
+            del self.outcomes[nodeid]
+            self.lines.pop(nodeid, None)
+            self.owed.discard(nodeid)
+            self.drop_result(nodeid)
+        for nodeid in [n for n, known in self.known_reds.items() if known.path in paths]:
+            del self.known_reds[nodeid]
 
     def drop_result(self, nodeid: str) -> None:
         """Forget the last heal of a test, and its offers."""

@@ -249,3 +249,46 @@ async def test_closing_a_folder_takes_back_what_was_shown_of_it(bench: Any, bad:
     assert bench.engine.queries.marks(path) == []
     assert path in bench.face.published[-1]
     await bench.until(lambda: bench.oracle.closed)
+
+
+async def test_a_test_that_vanished_with_nobody_telling_is_forgotten_and_the_others_run(
+    bench: Any, good: str, bad: str
+) -> None:
+    bench.rule("tests/test_cart.py::test_other", lambda _: True)
+    await bench.open()
+    bench.engine.run_tests([], bench.engine.queries.projects(None))
+    await bench.until(lambda: bench.runs)
+    await bench.rest(1)
+    del bench.rules["tests/test_cart.py::test_other"]  # a parameter that depended on other code, say
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.engine.queries.marks(bench.root / "tests/test_cart.py"))
+    assert bench.runs[-1] == ("tests/test_cart.py",)
+    assert set(bench.engine.registry.states[bench.root].outcomes) == {TEST}
+
+
+async def test_a_deleted_test_file_is_forgotten(bench: Any, bad: str) -> None:
+    await bench.open()
+    bench.save("cart.py", bad)
+    path = bench.root / "tests/test_cart.py"
+    await bench.until(lambda: bench.engine.queries.marks(path))
+    await bench.rest(1)
+    path.unlink()
+    bench.engine.changed_on_disk(path)
+    await bench.until(lambda: not bench.engine.queries.marks(path))
+
+
+async def test_tools_are_kept_while_only_the_manner_changes(bench: Any, good: str) -> None:
+    await bench.open()
+    bench.save("cart.py", good + "\n")
+    await bench.until(lambda: bench.runs)
+    await bench.rest(1)
+    bench.engine.configure(bench.root, [{"autoHeal.onSave": True}])
+    await bench.rest(1)
+    bench.save("cart.py", good + "\n\n")
+    await bench.until(lambda: len(bench.runs) == 2)
+    assert bench.oracle.closed == 0
+    bench.engine.configure(bench.root, [{"interpreter": "python3"}])
+    await bench.rest(1)
+    bench.save("cart.py", good)
+    await bench.until(lambda: len(bench.runs) == 3)
+    assert bench.oracle.closed == 1
