@@ -51,7 +51,7 @@ STEPS: Sequence[Sequence[str]] = (
 )
 
 
-class NewerStore(Exception):  # noqa: N818 — it names a state of the file, handled beside it
+class NewerStore(Exception):
     """The database was written by a later Regreen."""
 
 
