@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from regreen.pipeline.reasons import counted
 from regreen.values import Failure
 
 Signature = tuple[str, str, int]
@@ -32,4 +33,4 @@ def grouped(failures: Iterable[Failure], is_test: Callable[[Path], bool]) -> lis
 def summary(groups: Sequence[Sequence[Failure]]) -> str:
     """Say it in words: "212 failures, 3 causes"."""
     total = sum(len(group) for group in groups)
-    return f"{total} {'failure' if total == 1 else 'failures'}, {len(groups)} {'cause' if len(groups) == 1 else 'causes'}"
+    return f"{counted(total, 'failure')}, {counted(len(groups), 'cause')}"

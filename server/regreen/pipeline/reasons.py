@@ -33,6 +33,11 @@ def cause_of(failure: Failure) -> str:
     return f"{name}: {first[0][:160]}{place}" if first else f"{name}{place}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Say a number of things: "1 suspect", "2 suspects"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _short(text: str) -> str:
     return text if len(text) <= 80 else text[:77] + "…"
 
@@ -48,7 +53,7 @@ def offer_reason(fixes: Sequence[VerifiedFix]) -> str:
         )
     if best.evidence.still_red:
         sentence += (
-            f" {len(best.evidence.still_red)} other red tests that run the patched code are still red."
+            f" Still red, though they run the patched code: {counted(len(best.evidence.still_red), 'other test')}."
         )
     elif best.target_only:
         sentence += " Not every test that it may affect was run."
@@ -67,7 +72,7 @@ def no_fix_reason(hunt: Search, suspects: Sequence[Suspect], refused: Counter[st
     parts = [
         f"{count} {_WORDS.get(name, name)}" for name, count in sorted(hunt.tried.items()) if name in _WORDS
     ]
-    sentence = f"{hunt.total} candidates tried at {len(suspects)} places"
+    sentence = f"{counted(hunt.total, 'candidate')} tried at {counted(len(suspects), 'place')}"
     sentence += f": {', '.join(parts)}." if parts else "."
     if refused:
         sentence += (

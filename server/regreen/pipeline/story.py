@@ -14,7 +14,7 @@ from regreen import templates
 from regreen.pipeline.ground import survey
 from regreen.pipeline.offers import proven
 from regreen.pipeline.parts import Baseline, Tools, merged
-from regreen.pipeline.reasons import cause_of, no_fix_reason, offer_reason
+from regreen.pipeline.reasons import cause_of, counted, no_fix_reason, offer_reason
 from regreen.pipeline.reproduce import reproduce
 from regreen.pipeline.search import Budget, search
 from regreen.pipeline.triage import environment_problem, imported_from_elsewhere, stale_test
@@ -119,7 +119,7 @@ async def _heal(
     if not ground.suspects and (elsewhere := imported_from_elsewhere(seen.report.foreign)):
         return ending(Outcome.ENVIRONMENT, elsewhere)
 
-    reporter.progress(Progress("search", f"{len(ground.suspects)} suspects", failure.nodeid))
+    reporter.progress(Progress("search", counted(len(ground.suspects), "suspect"), failure.nodeid))
     weight = _weigher(tools, base)
     catalogue = templates.candidates(target.failure, ground.suspects, ground.sources, weight)
     allowed = (one for one in chain(first, catalogue) if not ground.field.gate.forbids(one))
