@@ -9,7 +9,7 @@ from .conftest import CART, TESTS, Start
 from .nvim import Neovim
 
 APPLY = """
-local edit, version_of_second = ...
+local edit = ...
 local client = vim.lsp.get_clients({ name = 'regreen' })[1]
 return client.handlers['workspace/applyEdit'](nil, { label = 'a fix', edit = edit }, { client_id = client.id })
 """
@@ -54,10 +54,20 @@ def test_an_edit_is_an_undo_step_of_its_own_even_between_changes_of_scripts(
     nvim = start(options="trusted = true")
     cart = project / "cart.py"
     nvim.open(cart)
-    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 0, false, { '# before' })")
-    edit = {"documentChanges": [change(cart, version(nvim, cart), 0, "# before", "# fixed")]}
-    assert nvim.lua(APPLY, edit) == {"applied": True}
-    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 0, false, { '# after' })")
+    answer = nvim.lua(
+        """
+        vim.api.nvim_buf_set_lines(0, 0, 0, false, { '# before' })
+        local edit = ...
+        edit.documentChanges[1].textDocument.version = vim.lsp.util.buf_versions[vim.api.nvim_get_current_buf()]
+        local client = vim.lsp.get_clients({ name = 'regreen' })[1]
+        local answer = client.handlers['workspace/applyEdit'](nil, { edit = edit }, { client_id = client.id })
+        vim.api.nvim_buf_set_lines(0, 0, 0, false, { '# after' })
+        return answer
+        """,
+        {"documentChanges": [change(cart, None, 0, "# before", "# fixed")]},
+    )
+    assert answer == {"applied": True}
+    assert nvim.text() == "# after\n# fixed\n" + CART
 
     nvim.type("u")
     assert nvim.text() == "# fixed\n" + CART
