@@ -17,7 +17,7 @@ from typing import Any
 
 import cattrs
 from lsprotocol import types as t
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
@@ -129,8 +129,12 @@ class Server(LanguageServer):
             self.command(name)(_bound(command, self.session))
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log it; an error of ours is never a pop-up."""
-        if not isinstance(error, JsonRpcException):
+        """Log it; an error of ours is never a pop-up. What was answered on purpose is no error."""
+        if isinstance(error, JsonRpcInternalError):  # carries the traceback of the handler as text
+            log.error(
+                "A message was not handled: %s\n%s", error, "".join((error.data or {}).get("traceback", []))
+            )
+        elif not isinstance(error, JsonRpcException):
             log.error("%s: %s", getattr(source, "__name__", source), error, exc_info=error)
 
     def stop(self, code: int) -> None:
