@@ -8,6 +8,9 @@ from pathlib import Path
 FAILURES = 1000
 
 SHOP = """\
+# {note}
+
+
 def total(prices):
     result = 0
     for price in prices:
@@ -61,7 +64,12 @@ def test_{n}():
 
 def shop(folder: Path) -> tuple[Path, Path]:
     """A project with one function that is right until somebody breaks it; gives its module and its tests."""
-    return _write(folder, "shop.py", SHOP.format(operator="+=")), _write(folder, "test_shop.py", SHOP_TESTS)
+    return _write(folder, "shop.py", shop_text("+=")), _write(folder, "test_shop.py", SHOP_TESTS)
+
+
+def shop_text(operator: str, note: str = "a shop") -> str:
+    """The module's text; a `note` of its own makes it one that the server has not seen before."""
+    return SHOP.format(operator=operator, note=note)
 
 
 def crowd(folder: Path) -> tuple[Path, Path]:
