@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from regreen.pipeline.reasons import counted
 from regreen.values import Failure
 
 Signature = tuple[str, str, int]
@@ -28,9 +27,3 @@ def grouped(failures: Iterable[Failure], is_test: Callable[[Path], bool]) -> lis
     for failure in sorted(failures, key=lambda one: one.seconds):
         groups.setdefault(signature(failure, is_test), []).append(failure)
     return list(groups.values())
-
-
-def summary(groups: Sequence[Sequence[Failure]]) -> str:
-    """Say it in words: "212 failures, 3 causes"."""
-    total = sum(len(group) for group in groups)
-    return f"{counted(total, 'failure')}, {counted(len(groups), 'cause')}"

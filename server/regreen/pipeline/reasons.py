@@ -52,9 +52,7 @@ def offer_reason(fixes: Sequence[VerifiedFix]) -> str:
             "; they behave alike on every call the tests make." if alike else "; they behave differently."
         )
     if best.evidence.still_red:
-        sentence += (
-            f" Still red, though they run the patched code: {counted(len(best.evidence.still_red), 'other test')}."
-        )
+        sentence += f" Still red, though they run the patched code: {counted(len(best.evidence.still_red), 'other test')}."
     elif best.target_only:
         sentence += " Not every test that it may affect was run."
     return sentence

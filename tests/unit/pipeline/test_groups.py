@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from regreen.pipeline.groups import grouped, summary
+from regreen.pipeline.groups import grouped
 from regreen.values import Failure, Frame
 
 CART, TEST = Path("/p/cart.py"), Path("/p/test_cart.py")
@@ -34,10 +34,14 @@ def test_a_failure_that_never_left_the_test_is_alone() -> None:
 
 
 def test_the_fastest_comes_first_in_its_group_and_among_groups() -> None:
-    slow, quick, other = failure("slow", 3, seconds=2), failure("quick", 3, seconds=1), failure("o", 5, seconds=0.5)
+    slow, quick, other = (
+        failure("slow", 3, seconds=2),
+        failure("quick", 3, seconds=1),
+        failure("o", 5, seconds=0.5),
+    )
     assert names([slow, quick, other]) == [["o"], ["quick", "slow"]]
 
 
-def test_thousands_of_failures_are_summed_up_in_words() -> None:
+def test_thousands_of_failures_fall_into_a_few_groups() -> None:
     failures = [failure(str(n), n % 3) for n in range(4000)]
-    assert summary(grouped(failures, lambda path: path == TEST)) == "4000 failures, 3 causes"
+    assert sorted(map(len, grouped(failures, lambda path: path == TEST))) == [1333, 1333, 1334]
