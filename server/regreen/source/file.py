@@ -151,6 +151,22 @@ class SourceFile:
         return tuple(self.root.named)
 
     @cached_property
+    def step(self) -> str:
+        """One level of indentation: that of the first indented block; four blanks when there is none."""
+        for node in self.root.walk():
+            if node.kind != "block" or node.parent is None or node.line == node.parent.line:
+                continue
+            inner, outer = self.indentation(node.line), self.indentation(node.parent.line)
+            if inner.startswith(outer) and inner != outer:
+                return inner[len(outer) :]
+        return "    "
+
+    def indentation(self, line: int) -> str:
+        """Return the white space that a 0-based line begins with."""
+        text = self.lines.line_text(line)
+        return text[: len(text) - len(text.lstrip(" \t\f"))]
+
+    @cached_property
     def names(self) -> Names:
         """What the whole file reads and binds."""
         return names(self.root)
@@ -170,8 +186,12 @@ class SourceFile:
 
     def function_at(self, line: int) -> Function | None:
         """Return the innermost function whose text (decorators included) holds the 0-based line."""
-        holding = [f for f in self.functions if f.first_line <= line <= f.last_line]
+        holding = [function for function, first, last in self._function_lines if first <= line <= last]
         return max(holding, key=lambda function: function.span[0], default=None)
+
+    @cached_property
+    def _function_lines(self) -> tuple[tuple[Function, int, int], ...]:
+        return tuple((function, function.first_line, function.last_line) for function in self.functions)
 
     def function_named(self, qualname: str) -> Function | None:
         """Return the last function with this qualified name (the one that counts when it is run)."""

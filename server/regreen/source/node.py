@@ -66,9 +66,9 @@ def _characters(data: bytes) -> int:
 
 
 class Tree:
-    """One parsed text: what the nodes of the tree share."""
+    """One parsed text: what the nodes of the tree share. Each node exists once and remembers its answers."""
 
-    __slots__ = ("lines", "offsets", "raw", "text")
+    __slots__ = ("_nodes", "_order", "_places", "lines", "offsets", "raw", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -76,11 +76,41 @@ class Tree:
         data = _LONE_CR.sub("\n", text).encode("utf-8", "surrogatepass")
         self.offsets = Offsets(text, data)
         self.raw = tree_sitter.Parser(_LANGUAGE).parse(data)
+        self._nodes: dict[int, Node] = {}
+        self._order: list[Node] = []  # every named node but the comments, as the text has them
+        self._places: dict[int, tuple[int, int]] = {}  # where a node and all below it are in that list
 
     @property
     def root(self) -> Node:
         """The node that spans the whole text."""
-        return Node(self, self.raw.root_node)
+        return self.node(self.raw.root_node)
+
+    def node(self, raw: tree_sitter.Node) -> Node:
+        """Return the one node that stands for a node of the grammar."""
+        found = self._nodes.get(raw.id)
+        if found is None:
+            found = self._nodes[raw.id] = Node(self, raw)
+        return found
+
+    def below(self, node: Node) -> list[Node]:
+        """Return a node and every named node below it, in the order of the text; comments are left out."""
+        if not self._order:
+            self._walk()
+        place = self._places.get(node.raw.id)
+        return [node] if place is None else self._order[place[0] : place[1]]
+
+    def _walk(self) -> None:
+        """List the tree once. A stack, because generated code nests deeper than Python recurses."""
+        pending: list[Node | int] = [self.root]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, int):  # everything below this node is listed
+                self._places[node] = (self._places[node][0], len(self._order))
+                continue
+            self._places[node.raw.id] = (len(self._order), 0)
+            self._order.append(node)
+            pending.append(node.raw.id)
+            pending.extend(reversed(node.named))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +129,15 @@ class Node:
     Nodes are equal when they are the same node of the same tree.
     """
 
-    __slots__ = ("_span", "raw", "tree")
+    __slots__ = ("_named", "_parent", "_span", "kind", "raw", "tree")
 
     def __init__(self, tree: Tree, raw: tree_sitter.Node) -> None:
         self.tree = tree
         self.raw = raw
+        self.kind: str = raw.type  # the grammar's name ("binary_operator"), or the token itself ("+")
         self._span: tuple[int, int] | None = None
+        self._named: list[Node] | None = None
+        self._parent: Node | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Node) and self.tree is other.tree and self.raw.id == other.raw.id
@@ -114,11 +147,6 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.start}-{self.end} {self.text[:40]!r}>"
-
-    @property
-    def kind(self) -> str:
-        """The grammar's name of this node ("binary_operator"), or the token itself ("+")."""
-        return self.raw.type
 
     @property
     def is_named(self) -> bool:
@@ -167,26 +195,31 @@ class Node:
     @property
     def parent(self) -> Node | None:
         """The node around it."""
-        return None if self.raw.parent is None else Node(self.tree, self.raw.parent)
+        if self._parent is None and (raw := self.raw.parent) is not None:
+            self._parent = self.tree.node(raw)
+        return self._parent
 
     @property
     def children(self) -> list[Node]:
         """Every child, tokens included, in order."""
-        return [Node(self.tree, child) for child in self.raw.children]
+        return [self.tree.node(child) for child in self.raw.children]
 
     @property
     def named(self) -> list[Node]:
         """The children that are more than tokens, comments left out."""
-        return [Node(self.tree, child) for child in self.raw.named_children if child.type != "comment"]
+        if self._named is None:
+            node = self.tree.node
+            self._named = [node(child) for child in self.raw.named_children if child.type != "comment"]
+        return self._named
 
     def field(self, name: str) -> Node | None:
         """Return the child the grammar calls `name`, None when there is none."""
         child = self.raw.child_by_field_name(name)
-        return None if child is None else Node(self.tree, child)
+        return None if child is None else self.tree.node(child)
 
     def fields(self, name: str) -> list[Node]:
         """Return every child the grammar calls `name`."""
-        return [Node(self.tree, child) for child in self.raw.children_by_field_name(name)]
+        return [self.tree.node(child) for child in self.raw.children_by_field_name(name)]
 
     def walk(self, *, into_blocks: bool = True) -> Iterator[Node]:
         """Yield it and every named node below, in the order of the text.
@@ -194,15 +227,14 @@ class Node:
         Args:
             into_blocks: go into the blocks of compound statements, too.
         """
-        pending = [self.raw]  # a stack, because generated code nests deeper than Python recurses
+        if into_blocks:
+            yield from self.tree.below(self)
+            return
+        pending = [self]
         while pending:
-            raw = pending.pop()
-            yield Node(self.tree, raw)
-            pending.extend(
-                child
-                for child in reversed(raw.named_children)
-                if child.type != "comment" and (into_blocks or child.type != "block")
-            )
+            node = pending.pop()
+            yield node
+            pending.extend(child for child in reversed(node.named) if child.kind != "block")
 
     def up(self) -> Iterator[Node]:
         """Yield the nodes around it, innermost first."""
@@ -216,7 +248,7 @@ class Node:
         pending = [self.raw]
         while pending:
             raw = pending.pop()
-            node = Node(self.tree, raw)
+            node = self.tree.node(raw)
             if raw.is_missing:
                 yield ErrorSpan(node.start, node.end, node.line, node.kind)
             elif raw.is_error:

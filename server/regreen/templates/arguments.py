@@ -291,6 +291,8 @@ def known(site: Site) -> Iterator[Change]:
                 continue
             if not label and (present or len(positional) > (2 if name == "range" else 1)):
                 continue
+            if name == "int" and site.evidence.exception != "ValueError":
+                continue  # a base is only missing where the digits did not fit
             if text.startswith("re.") and "re" not in site.file.names.bound:
                 continue
             yield Change((_add(node, arguments, text),), f"pass `{text}` to `{name}`", 1 / (1 + 0.25 * rank))

@@ -87,11 +87,11 @@ def _about(name: str, type_: str) -> Iterator[str]:
 def _borrowed(site: Site, near: Node | None) -> Iterator[str]:
     """Conditions of the same function: as they are, negated, and with their number changed."""
     bound = set(names_at(site))
-    numbers = sorted({node.text for node in site.body.walk() if node.kind == "integer"})[:6]
-    for node in site.body.walk():
-        if node.kind != "comparison_operator" or (near is not None and near.start <= node.start < near.end):
+    numbers = [text for text in site.scope.facts.numbers if text.isdigit()][:6]
+    for node in site.scope.facts.comparisons:
+        if near is not None and near.start <= node.start < near.end:
             continue
-        if names_of(node) <= bound | BUILTINS and len(node.text) < 60:
+        if names_of(node) <= bound | BUILTINS:
             yield node.text
             for inner in node.walk():
                 if inner.kind == "integer":
@@ -108,19 +108,7 @@ def names_at(site: Site) -> list[str]:
         return [name for name in scope.variables if name in scope.own]
     found = [p.name for p in site.function.parameters if p.name not in {"self", "cls"}]
     end = site.statement.start
-    for node in site.function.body.walk():
-        if node.kind != "identifier" or node.start >= end or node.text in found:
-            continue
-        if node.text in scope.own and not _comprehension_only(node):
-            found.append(node.text)
-    return found
-
-
-def _comprehension_only(node: Node) -> bool:
-    return any(
-        up.kind.endswith("_comprehension") or up.kind in {"generator_expression", "lambda"}
-        for up in node.up()
-    )
+    return list(dict.fromkeys([*found, *(name for name, start in scope.first_seen if start < end)]))
 
 
 BUILTINS = frozenset(

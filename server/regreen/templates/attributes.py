@@ -97,13 +97,7 @@ def foreign(site: Site) -> Iterator[Change]:
 
 def wrong(site: Site) -> Iterator[Change]:
     """`self.a` → another attribute of the class, or one that is used on the same object in this file."""
-    used: dict[str, dict[str, int]] = {}
-    for node in site.file.root.walk():
-        if node.kind == "attribute":
-            holder, attribute = node.field("object"), node.field("attribute")
-            if holder is not None and attribute is not None:
-                counts = used.setdefault(holder.text, {})
-                counts[attribute.text] = counts.get(attribute.text, 0) + 1
+    used = site.scope.file_facts.attributes
     owner = site.file.class_named(site.function.owner) if site.function and site.function.owner else None
     receiver = site.function.parameters[0].name if site.function and site.function.parameters else "self"
     methods = {method.name for method in owner.methods} if owner else set()
@@ -123,12 +117,7 @@ def wrong(site: Site) -> Iterator[Change]:
 
 def access(site: Site) -> Iterator[Change]:
     """`item` → `item.price`, `item.price` → `item`: an access that is missing, or one too many."""
-    on: dict[str, set[str]] = {}
-    for node in site.file.root.walk():
-        if node.kind == "attribute" and not (node.parent is not None and node.parent.kind == "call"):
-            holder, attribute = node.field("object"), node.field("attribute")
-            if holder is not None and attribute is not None and holder.kind == "identifier":
-                on.setdefault(holder.text, set()).add(attribute.text)
+    on = site.scope.file_facts.values
     for node in site.of("identifier"):
         around = node.parent
         if around is None or around.kind in {"attribute", "keyword_argument", "parameters", "for_statement"}:

@@ -18,7 +18,7 @@ CONFUSABLE: tuple[tuple[str, ...], ...] = (
     ("sort", "reverse"), ("startswith", "endswith"), ("index", "find", "rfind", "rindex"), ("split", "rsplit", "splitlines", "partition"),
     ("match", "search", "fullmatch"), ("findall", "finditer"), ("pop", "popleft", "popitem", "remove"), ("appendleft", "append"),
     ("union", "intersection", "difference", "symmetric_difference"), ("issubset", "issuperset"), ("remove", "discard"),
-    ("ljust", "rjust", "center"), ("str", "repr"), ("int", "float"), ("list", "tuple", "set"), ("bin", "hex", "oct"),
+    ("ljust", "rjust", "center"), ("str", "repr"), ("int", "float"), ("list", "tuple"), ("bin", "hex", "oct"),
     ("ord", "chr"), ("map", "filter"), ("zip", "zip_longest"), ("dumps", "dump"), ("loads", "load"), ("join", "split"),
     ("read", "readlines", "readline"), ("encode", "decode"), ("permutations", "combinations", "product"), ("getattr", "hasattr"),
     ("isinstance", "issubclass"), ("heappush", "heappop"), ("bisect_left", "bisect_right"), ("now", "utcnow", "today"),
@@ -168,7 +168,7 @@ def unwrap(site: Site) -> Iterator[Change]:
         if (
             function.kind == "identifier"
             and len(listed.named) >= 1
-            and listed.named[0].kind != "keyword_argument"
+            and listed.named[0].kind not in {"keyword_argument", "list_splat", "dictionary_splat"}
         ):
             yield Change((swap(node, atom(listed.named[0])),), arrow(node.text, listed.named[0].text))
         holder = function.field("object") if function.kind == "attribute" else None
@@ -204,7 +204,7 @@ def method(site: Site) -> Iterator[Change]:
 def encode(site: Site) -> Iterator[Change]:
     """TypeError about bytes and text: `.encode()` or `.decode()`."""
     for node in values(site):
-        for name in ("encode", "decode"):
+        for name in ("encode", "decode") if node.kind not in {"integer", "float"} else ():
             new = f"{atom(node)}.{name}()"
             yield Change((swap(node, new),), arrow(node.text, new))
 

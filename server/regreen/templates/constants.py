@@ -46,7 +46,7 @@ def _near(node: Node, old: float) -> list[str]:
 
 def used_elsewhere(site: Site) -> Iterator[Change]:
     """A number → another number of the same function."""
-    known = dict.fromkeys(node.text for node in site.body.walk() if node.kind in KINDS)
+    known = site.scope.facts.numbers
     for node in site.of("integer", "float"):
         for new in known:
             if new != node.text:

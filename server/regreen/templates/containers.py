@@ -10,9 +10,10 @@ from regreen.source import Node
 from regreen.templates.atoms import names_at
 from regreen.templates.calls import values
 from regreen.templates.evidence import literal
+from regreen.templates.facts import plain
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow, atom, exchange, swap
-from regreen.templates.strings import inside, plain
+from regreen.templates.strings import inside
 from regreen.values import TextEdit
 
 _DEFAULTS = ("None", "0", '""', "[]", "{}", "False")

@@ -14,6 +14,9 @@ from regreen.templates.strings import inside
 
 ANY = frozenset[str]()
 _SIMPLE = frozenset({"expression_statement", "return_statement", "raise_statement", "delete_statement"})
+_CONSTANTS = frozenset({
+    "integer", "string", "true", "false", "none", "list", "dictionary", "unary_operator",
+})  # fmt: skip
 _NOT_RAISED = re.compile(r"DID NOT RAISE <class '([\w.]+)'>|DID NOT RAISE (\w+)|(\w+) not raised")
 
 
@@ -39,14 +42,7 @@ def exits(site: Site) -> list[str]:
             break
     expected = site.evidence.expected
     by_test = expected if site.evidence.expected_value is not UNKNOWN and _is_plain(expected) else ""
-    returned = [
-        value.text
-        for node in site.body.walk()
-        if node.kind == "return_statement"
-        for value in node.named
-        if value.kind
-        in {"integer", "string", "true", "false", "none", "list", "dictionary", "unary_operator"}
-    ]
+    returned = [value.text for value in site.scope.facts.returned if value.kind in _CONSTANTS]
     values = dict.fromkeys([*([by_test] if by_test else []), *returned, "None", *_empties(site)])
     return [*found, *(f"return {value}" if value != "None" else "return None" for value in values)]
 
@@ -57,12 +53,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _empties(site: Site) -> list[str]:
-    types = {
-        site.scope.type_of(value)
-        for node in site.body.walk()
-        if node.kind == "return_statement"
-        for value in node.named
-    }
+    types = {site.scope.type_of(value) for value in site.scope.facts.returned}
     by_type = {
         "int": "0",
         "number": "0",
@@ -328,7 +319,7 @@ def zero(site: Site) -> Iterator[Change]:
 
 
 def _returns_none(site: Site) -> bool:
-    return any(n.kind == "none" for r in site.body.walk() if r.kind == "return_statement" for n in r.named)
+    return any(value.kind == "none" for value in site.scope.facts.returned)
 
 
 def index(site: Site) -> Iterator[Change]:

@@ -153,6 +153,8 @@ def unpacking(site: Site) -> Iterator[Change]:
         if left is None or right is None or left.kind not in {"pattern_list", "tuple_pattern"}:
             continue
         first, last = left.named[0], left.named[-1]
+        if left.text.rstrip(") ").endswith(","):
+            continue
         if not any(part.kind == "list_splat_pattern" for part in left.named):
             yield Change((swap(last, f"*{last.text}"),), arrow(left.text, f"… *{last.text}"), 0.6)
             yield Change((swap(first, f"*{first.text}"),), arrow(left.text, f"*{first.text}, …"), 0.5)

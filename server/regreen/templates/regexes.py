@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 
 from regreen.source import Node
@@ -97,7 +98,9 @@ def _variants(raw: str) -> Iterator[str]:
 
 def _compiles(text: str) -> bool:
     try:
-        re.compile(text)
-    except (re.error, OverflowError, RecursionError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what will mean something else tomorrow is no repair
+            re.compile(text)
+    except (re.error, OverflowError, RecursionError, Warning):
         return False
     return True

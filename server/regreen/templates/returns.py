@@ -20,7 +20,7 @@ def missing(site: Site) -> Iterator[Change]:
         inner = last.named[0] if last.kind == "expression_statement" and last.named else None
         if (
             inner is not None
-            and inner.kind not in {"assignment", "augmented_assignment"}
+            and inner.kind not in {"assignment", "augmented_assignment", "yield"}
             and not _docstring(inner)
         ):
             yield Change(

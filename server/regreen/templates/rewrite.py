@@ -41,18 +41,12 @@ def arrow(old: str, new: str) -> str:
 
 def indentation(file: SourceFile, node: Node) -> str:
     """Return the white space before the first thing on the node's line."""
-    line = file.lines.line_text(node.line)
-    return line[: len(line) - len(line.lstrip(" \t\f"))]
+    return file.indentation(node.line)
 
 
 def step(file: SourceFile) -> str:
-    """Return one level of the file's indentation: that of its first indented block."""
-    for node in file.root.walk():
-        if node.kind == "block" and node.parent is not None and node.line > node.parent.line:
-            inner, outer = indentation(file, node), indentation(file, node.parent)
-            if inner.startswith(outer) and inner != outer:
-                return inner[len(outer) :]
-    return "    "
+    """Return one level of the file's indentation."""
+    return file.step
 
 
 def stands_alone(file: SourceFile, statement: Node) -> bool:

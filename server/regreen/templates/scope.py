@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from regreen.source import Function, Names, Node, Role, SourceFile, names, role_of
+from regreen.templates.facts import Facts
 from regreen.values import Failure, Local
 
+_OWN_SCOPE = frozenset({"generator_expression", "lambda"})
 NUMBERS = frozenset({"int", "float"})
 SEQUENCES = frozenset({"list", "str", "tuple"})
 SIZED = frozenset({"list", "str", "tuple", "dict", "set"})
@@ -61,13 +63,34 @@ class Scope:
         file: the file.
         function: None for the module's own statements.
         failure: whose frames and test may tell types.
+        file_facts: what is known of the whole file.
         arguments: types of the literals that the tests pass, by parameter.
     """
 
     file: SourceFile
     function: Function | None
     failure: Failure
+    file_facts: Facts
     arguments: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known of the function's body (or of the whole file)."""
+        return Facts(self.function.body) if self.function is not None else self.file_facts
+
+    @cached_property
+    def first_seen(self) -> tuple[tuple[str, int], ...]:
+        """Where each name that the function binds itself first stands, in the order of the text.
+
+        What only a comprehension or a lambda binds does not count.
+        """
+        found: dict[str, int] = {}
+        for node in self.facts.body.walk():
+            if node.kind != "identifier" or node.text not in self.own or node.text in found:
+                continue
+            if not any(up.kind in _OWN_SCOPE or up.kind.endswith("_comprehension") for up in node.up()):
+                found[node.text] = node.start
+        return tuple(found.items())
 
     @cached_property
     def uses(self) -> Names:
@@ -148,6 +171,15 @@ class Scope:
 
     def similar(self, name: str, other: str) -> float:
         """How well `other` can be meant where `name` stands: spelling, use and type, in [0, 1]."""
+        if (name, other) not in self._similar:
+            self._similar[name, other] = self._similarity(name, other)
+        return self._similar[name, other]
+
+    @cached_property
+    def _similar(self) -> dict[tuple[str, str], float]:
+        return {}  # filled as it is asked for: some templates compare every pair of names
+
+    def _similarity(self, name: str, other: str) -> float:
         if incompatible(self.types.get(name, ""), self.types.get(other, "")):
             return 0.0
         spelling = difflib.SequenceMatcher(None, name, other).ratio()

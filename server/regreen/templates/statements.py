@@ -147,7 +147,7 @@ def sibling(site: Site) -> Iterator[Change]:
         return
     used = names_of(statement)
     present = {" ".join(node.text.split()) for node in siblings(statement)}
-    whole = {" ".join(node.text.split()) for node in site.body.walk() if node.kind == "expression_statement"}
+    whole = {" ".join(node.text.split()) for node in site.scope.facts.simple}
     for one in sorted(used & set(names_at(site)) | _assigned(statement)):
         for other in names_at(site):
             if other == one or other in used or site.scope.similar(one, other) == 0.0:
@@ -202,10 +202,10 @@ def borrowed(site: Site) -> Iterator[Change]:
     usable = set(names_at(site)) | {"self"}
     near = {" ".join(node.text.split()) for node in siblings(statement)}
     found: dict[str, None] = {}
-    for node in site.function.body.walk():
-        if node.kind != "expression_statement" or node.line != node.last_line or _docstring(node):
-            continue
+    for node in site.scope.facts.simple:
         text = node.text
+        if _docstring(node):
+            continue
         if " ".join(text.split()) in near or len(text) > 80:
             continue
         if names_of(node) & site.scope.own <= usable:

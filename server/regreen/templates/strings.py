@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from regreen.source import Node
 from regreen.templates.atoms import names_at
+from regreen.templates.facts import Facts, plain
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow, swap
 from regreen.values import TextEdit
@@ -21,17 +22,14 @@ def contents(node: Node) -> list[Node]:
     return [child for child in node.children if child.kind == "string_content"]
 
 
-def plain(node: Node) -> str | None:
-    """Return the text of a literal without prefix, escapes and interpolations; None for any other literal."""
-    if node.kind != "string" or not node.children or node.children[0].text not in {'"', "'", '"""', "'''"}:
-        return None
-    inner = "".join(piece.text for piece in contents(node))
-    return None if "\\" in inner or any(child.kind == "interpolation" for child in node.children) else inner
-
-
 def inside(node: Node, new: str) -> TextEdit:
-    """Replace what is between the quotes of a literal."""
+    """Replace what is between the quotes of a literal by text that is written as it stands."""
     return TextEdit(node.children[0].end, node.children[-1].start, new)
+
+
+def fits(node: Node, text: str) -> bool:
+    """Whether a text can stand between the quotes of a literal as it is."""
+    return node.children[-1].text[0] not in text and "\n" not in text and not text.endswith("\\")
 
 
 def literals(site: Site) -> list[Node]:
@@ -45,26 +43,17 @@ def literals(site: Site) -> list[Node]:
 
 def from_pool(site: Site) -> Iterator[Change]:
     """A literal → another of the function, or of the file, or the empty one."""
-    nearby = _texts(site.body)
-    wider = [text for text in _texts(site.file.root) if text not in nearby][:12]
+    nearby = site.scope.facts.texts
+    wider = [text for text in site.scope.file_facts.texts if text not in nearby][:12]
     for node in literals(site):
         old = plain(node)
         if old is None:
             continue
         choices = [*nearby, "", " ", *wider] if len(old) < 40 else []
         for rank, new in enumerate(dict.fromkeys(choices)):
-            if new != old and len(new) < 40:
+            if new != old and len(new) < 40 and fits(node, new):
                 likeness = 1.0 if abs(len(new) - len(old)) <= 1 else 0.5
                 yield Change((inside(node, new),), arrow(node.text, repr(new)), likeness / (1 + 0.15 * rank))
-
-
-def _texts(body: Node) -> list[str]:
-    found = (
-        plain(node)
-        for node in body.walk()
-        if node.kind == "string" and node.parent is not None and node.parent.kind != "expression_statement"
-    )
-    return list(dict.fromkeys(text for text in found if text is not None and "\n" not in text))
 
 
 def characters(site: Site) -> Iterator[Change]:
@@ -74,7 +63,7 @@ def characters(site: Site) -> Iterator[Change]:
         if old is None or len(old) > 40:
             continue
         for rank, new in enumerate(dict.fromkeys(_variants(old))):
-            if new != old:
+            if new != old and fits(node, new):
                 yield Change((inside(node, new),), arrow(node.text, repr(new)), 1 / (1 + 0.3 * rank))
 
 
@@ -113,7 +102,7 @@ def everywhere(site: Site) -> Iterator[Change]:
             continue
         others = [other for other in by_text if other != text]
         for rank, new in enumerate(dict.fromkeys([*_variants(text), *others][:8])):
-            if new != text:
+            if new != text and all(fits(node, new) for node in nodes):
                 edits = tuple(inside(node, new) for node in nodes)
                 yield Change(edits, f"every {arrow(repr(text), repr(new))}", 1 / (1 + 0.5 * rank))
 
@@ -208,7 +197,7 @@ def near_miss(site: Site) -> Iterator[Change]:
     known = dict.fromkeys(_expected_texts(site.evidence.expected_value))
     test = site.sources.get(site.evidence.failure.path)
     if test is not None:
-        known |= dict.fromkeys(_texts(test.root))
+        known |= dict.fromkeys(Facts(test.root).texts)
     rare = [text for text, count in site.sources.strings.items() if count < 50]
     for node in literals(site):
         old = plain(node)

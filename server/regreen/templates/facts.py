@@ -1,0 +1,87 @@
+"""What do the templates ask of a file or a function again and again? Each answer is found once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from regreen.source import Node
+
+
+class Facts:
+    """Answers about one piece of code: the whole file, or the body of one function."""
+
+    def __init__(self, body: Node) -> None:
+        self.body = body
+
+    @cached_property
+    def returned(self) -> tuple[Node, ...]:
+        """The values of its `return` statements."""
+        return tuple(v for node in self.body.walk() if node.kind == "return_statement" for v in node.named)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """Its text literals of one line, without prefix, escapes and interpolations; docstrings left out."""
+        found = (
+            plain(node)
+            for node in self.body.walk()
+            if node.kind == "string"
+            and node.parent is not None
+            and node.parent.kind != "expression_statement"
+        )
+        return tuple(dict.fromkeys(text for text in found if text is not None and "\n" not in text))
+
+    @cached_property
+    def comparisons(self) -> tuple[Node, ...]:
+        """Its comparisons of fewer than 60 characters."""
+        return tuple(n for n in self.body.walk() if n.kind == "comparison_operator" and len(n.text) < 60)
+
+    @cached_property
+    def numbers(self) -> tuple[str, ...]:
+        """Its number literals, each once."""
+        return tuple(dict.fromkeys(n.text for n in self.body.walk() if n.kind in {"integer", "float"}))
+
+    @cached_property
+    def simple(self) -> tuple[Node, ...]:
+        """Its expression statements of one line."""
+        found = (n for n in self.body.walk() if n.kind == "expression_statement" and "\n" not in n.text)
+        return tuple(found)
+
+    @cached_property
+    def attributes(self) -> dict[str, dict[str, int]]:
+        """How often each attribute is taken of each expression (by its text); called ones included."""
+        found: dict[str, dict[str, int]] = {}
+        for node in self.body.walk():
+            if node.kind == "attribute":
+                holder, attribute = node.field("object"), node.field("attribute")
+                if holder is not None and attribute is not None:
+                    counts = found.setdefault(holder.text, {})
+                    counts[attribute.text] = counts.get(attribute.text, 0) + 1
+        return found
+
+    @cached_property
+    def interpolations(self) -> tuple[tuple[int, int, str], ...]:
+        """The `{…}` of its f-strings: begin, end, and the quote that ends the literal around them."""
+        found = (
+            node for node in self.body.walk() if node.kind == "interpolation" and node.parent is not None
+        )
+        return tuple((*n.span, n.parent.children[-1].text[:1]) for n in found if n.parent is not None)
+
+    @cached_property
+    def values(self) -> dict[str, frozenset[str]]:
+        """Which attributes that are not called are taken of each plain name."""
+        found: dict[str, set[str]] = {}
+        for node in self.body.walk():
+            if node.kind != "attribute" or (node.parent is not None and node.parent.kind == "call"):
+                continue
+            holder, attribute = node.field("object"), node.field("attribute")
+            if holder is not None and attribute is not None and holder.kind == "identifier":
+                found.setdefault(holder.text, set()).add(attribute.text)
+        return {name: frozenset(taken) for name, taken in found.items()}
+
+
+def plain(node: Node) -> str | None:
+    """Return the text of a literal without prefix, escapes and interpolations; None for any other literal."""
+    if node.kind != "string" or not node.children or node.children[0].text not in {'"', "'", '"""', "'''"}:
+        return None
+    inner = "".join(child.text for child in node.children if child.kind == "string_content")
+    return None if "\\" in inner or any(child.kind == "interpolation" for child in node.children) else inner
