@@ -5,7 +5,8 @@
 depends on the Python that Regreen itself runs on, and nothing is ever executed.
 """
 
-from regreen.source.file import Class, Function, Import, Parameter, SourceFile, parse
+from regreen.source.definitions import Class, Function, Import, Parameter
+from regreen.source.file import SourceFile, parse
 from regreen.source.names import Names, Role, names, role_of
 from regreen.source.node import BLOCKS, CLAUSES, STATEMENTS, ErrorSpan, Node
 from regreen.source.project import ProjectSources

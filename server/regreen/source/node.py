@@ -35,6 +35,7 @@ BLOCKS = frozenset({"block", "module"})
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_python.language())
 _LONE_CR = re.compile(r"\r(?!\n)")
+_EXTRAS = frozenset({"comment", "line_continuation"})  # they stand anywhere and mean nothing
 _STEP = 512
 
 
@@ -206,10 +207,10 @@ class Node:
 
     @property
     def named(self) -> list[Node]:
-        """The children that are more than tokens, comments left out."""
+        """The children that are more than tokens, comments and line continuations left out."""
         if self._named is None:
             node = self.tree.node
-            self._named = [node(child) for child in self.raw.named_children if child.type != "comment"]
+            self._named = [node(child) for child in self.raw.named_children if child.type not in _EXTRAS]
         return self._named
 
     def field(self, name: str) -> Node | None:

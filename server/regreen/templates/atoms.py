@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Iterator
 
 from regreen.source import Node
+from regreen.templates.guesses import incompatible
 from regreen.templates.model import Site
-from regreen.templates.scope import incompatible, names_of
+from regreen.templates.scope import names_of
 
 _LIMIT = 24
 

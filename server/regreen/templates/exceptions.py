@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from regreen.source import Node
-from regreen.templates.guards import can_precede, not_raised
+from regreen.templates.exits import can_precede
+from regreen.templates.guards import not_raised
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow, indentation, replace_lines, step, swap
 from regreen.values import TextEdit

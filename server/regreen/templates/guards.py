@@ -1,202 +1,21 @@
-"""Guards: a check before the statement that fails, a default instead of None, a missing `raise`."""
+"""Guards: a check before the statement that fails, a missing base case, a missing `raise`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from regreen.source import CLAUSES, Node
+from regreen.source import Node
 from regreen.templates.atoms import conditions, names_at
-from regreen.templates.evidence import UNKNOWN
+from regreen.templates.exits import can_precede, exits, first_in_function, guard
 from regreen.templates.model import Change, Site
-from regreen.templates.rewrite import arrow, atom, before, indented, short, stands_alone, swap
+from regreen.templates.rewrite import arrow, atom, indented, short, swap
 from regreen.templates.strings import inside
 
-ANY = frozenset[str]()
 _SIMPLE = frozenset({"expression_statement", "return_statement", "raise_statement", "delete_statement"})
-_CONSTANTS = frozenset({
-    "integer", "string", "true", "false", "none", "list", "dictionary", "unary_operator",
-})  # fmt: skip
+
+
 _NOT_RAISED = re.compile(r"DID NOT RAISE <class '([\w.]+)'>|DID NOT RAISE (\w+)|(\w+) not raised")
-
-
-def can_precede(site: Site) -> bool:
-    """Whether a statement can be put on a line of its own before the site's."""
-    statement = site.statement
-    return (
-        site.function is not None
-        and statement.kind not in CLAUSES
-        and statement.kind not in {"function_definition", "decorated_definition", "class_definition"}
-        and statement.start >= site.function.body.start
-        and stands_alone(site.file, statement)
-    )
-
-
-def exits(site: Site) -> list[str]:
-    """List the ways out of the statement's block, most likely first: `continue` in a loop, then returns."""
-    found: list[str] = []
-    for up in site.statement.up():
-        if up.kind in {"for_statement", "while_statement"}:
-            found += ["continue", "break"]
-        if up.kind in {"for_statement", "while_statement", "function_definition"}:
-            break
-    expected = site.evidence.expected
-    by_test = expected if site.evidence.expected_value is not UNKNOWN and _is_plain(expected) else ""
-    returned = [value.text for value in site.scope.facts.returned if value.kind in _CONSTANTS]
-    values = dict.fromkeys([*([by_test] if by_test else []), *returned, "None", *_empties(site)])
-    return [*found, *(f"return {value}" if value != "None" else "return None" for value in values)]
-
-
-def _is_plain(text: str) -> bool:
-    """Whether a value may stand for "nothing" in general: empty, zero, one, a truth value."""
-    return text in {"None", "True", "False", "0", "1", "-1", "0.0", "''", "[]", "{}", "()", "set()"}
-
-
-def _empties(site: Site) -> list[str]:
-    types = {site.scope.type_of(value) for value in site.scope.facts.returned}
-    by_type = {
-        "int": "0",
-        "number": "0",
-        "float": "0.0",
-        "str": '""',
-        "list": "[]",
-        "dict": "{}",
-        "bool": "False",
-    }
-    return [by_type[type_] for type_ in sorted(types) if type_ in by_type] or ["0", "[]", '""', "False"]
-
-
-def _guard(site: Site, condition: str, way_out: str, factor: float) -> Change:
-    step = _step(site)
-    code = f"if {condition}:\n{step}{way_out}"
-    return Change(
-        (before(site.file, site.statement, code),), f"`if {short(condition)}: {way_out}` first", factor
-    )
-
-
-def _step(site: Site) -> str:
-    function = site.function.node if site.function is not None else site.statement
-    lines = site.file.lines
-    outer = lines.line_text(function.line)
-    inner = lines.line_text(site.body.line)
-    more = inner[: len(inner) - len(inner.lstrip())][len(outer) - len(outer.lstrip()) :]
-    return more or "    "
-
-
-def none_holders(site: Site) -> list[str]:
-    """List the expressions of the statement that may have been None: those an attribute or item is taken of."""
-    missing = re.search(r"has no attribute '(\w+)'", site.evidence.failure.message)
-    found: dict[str, None] = {}
-    for node in site.nodes:
-        holder: Node | None = None
-        if node.kind == "attribute":
-            name = node.field("attribute")
-            if missing is None or (name is not None and name.text == missing.group(1)):
-                holder = node.field("object")
-        elif node.kind in {"subscript", "for_statement", "for_in_clause"} and missing is None:
-            holder = node.field("value") or node.field("right")
-        elif node.kind == "binary_operator" and missing is None:
-            for side in (node.field("left"), node.field("right")):
-                if side is not None and side.kind in {"identifier", "attribute"}:
-                    found.setdefault(side.text)
-        if (
-            holder is not None
-            and holder.kind in {"identifier", "attribute", "subscript", "call"}
-            and holder.text != "self"
-        ):
-            found.setdefault(holder.text)
-    seen_none = {name for name, local in site.locals.items() if local.value == "None"}
-    return sorted(found, key=lambda text: text not in seen_none)
-
-
-def none_exit(site: Site) -> Iterator[Change]:
-    """`x` was None: `if x is None: return …` (or `continue`) before the statement."""
-    if not can_precede(site):
-        return
-    for low, holder in enumerate(none_holders(site)[:3]):
-        if "(" in holder:
-            continue
-        for rank, way_out in enumerate(exits(site)[:6]):
-            yield _guard(site, f"{holder} is None", way_out, 1 / (1 + low + 0.3 * rank))
-
-
-def none_default(site: Site) -> Iterator[Change]:
-    """`for x in xs` → `for x in xs or []`; `name.lower()` → `(name or "").lower()`."""
-    missing = re.search(r"has no attribute '(\w+)'", site.evidence.failure.message)
-    for node in site.nodes:
-        if node.kind in {"for_statement", "for_in_clause"}:
-            right = node.field("right")
-            if right is not None:
-                yield Change((swap(right, f"{atom(right)} or []"),), arrow(right.text, f"{right.text} or []"))
-        holder = node.field("object") if node.kind == "attribute" else None
-        holder = node.field("value") if node.kind == "subscript" else holder
-        if holder is None or holder.text in {"self", "cls"} or holder.kind == "string":
-            continue
-        name = node.field("attribute")
-        if missing is not None and name is not None and name.text != missing.group(1):
-            continue
-        texts = {"lower", "upper", "strip", "split", "startswith", "endswith", "replace", "encode"}
-        default = '""' if name is not None and name.text in texts else "{}" if name is not None else "[]"
-        yield Change(
-            (swap(holder, f"({holder.text} or {default})"),),
-            arrow(holder.text, f"{holder.text} or {default}"),
-            0.8,
-        )
-        whole = _outermost(node)
-        if whole is not None and holder.kind in {"identifier", "attribute"}:
-            for value in ("None", '""', "0"):
-                new = f"{whole.text} if {holder.text} is not None else {value}"
-                yield Change((swap(whole, new),), arrow(whole.text, new), 0.5)
-    for node in site.of("identifier"):
-        around, seen = node.parent, site.locals.get(node.text)
-        if around is None or around.kind not in {"binary_operator", "argument_list"}:
-            continue
-        for default in ("0", '""', "[]") if seen is not None and seen.value == "None" else ():
-            new = f"({node.text} or {default})"
-            yield Change((swap(node, new),), arrow(node.text, new), 0.5)
-
-
-def _outermost(node: Node) -> Node | None:
-    """The value of the return or assignment that a node is part of, if it is that value's head."""
-    current = node
-    while current.parent is not None:
-        around = current.parent
-        if around.kind == "return_statement" or (
-            around.kind == "assignment" and around.field("right") == current
-        ):
-            return current
-        if around.kind not in {"call", "attribute", "subscript"}:
-            return None
-        current = around
-    return None
-
-
-def none_condition(site: Site) -> Iterator[Change]:
-    """`if x.ok` → `if x is not None and x.ok`, `if x and x.ok`."""
-    for node in site.of(
-        "if_statement", "while_statement", "elif_clause", "if_clause", "conditional_expression"
-    ):
-        condition = node.field("condition")
-        if condition is None:
-            condition = (
-                node.named[0] if node.kind == "if_clause" else node.named[1] if len(node.named) == 3 else None
-            )
-        if condition is None:
-            continue
-        inner = (
-            atom(condition)
-            if condition.kind in {"conditional_expression", "lambda"} or " or " in condition.text
-            else condition.text
-        )
-        for rank, holder in enumerate(none_holders(site)[:3]):
-            if "(" in holder or holder not in condition.text:
-                continue
-            for new in (
-                f"{holder} is not None and {inner}",
-                f"{holder} and {inner}",
-                f"{holder} is None or {inner}",
-            ):
-                yield Change((swap(condition, new),), arrow(condition.text, new), 1 / (1 + rank))
 
 
 def around(site: Site) -> Iterator[Change]:
@@ -219,23 +38,7 @@ def early_exit(site: Site) -> Iterator[Change]:
         return
     for rank, condition in enumerate(conditions(site)[:14]):
         for low, way_out in enumerate(exits(site)[:4]):
-            yield _guard(site, condition, way_out, 1 / ((1 + 0.15 * rank) * (1 + 0.5 * low)))
-
-
-def first_in_function(site: Site) -> bool:
-    """Whether the site is the first statement of its function after the docstring."""
-    if site.function is None:
-        return False
-    named = site.function.body.named
-    first = next(
-        (
-            n
-            for n in named
-            if not (n.kind == "expression_statement" and n.named and n.named[0].kind == "string")
-        ),
-        None,
-    )
-    return first is not None and first == site.statement
+            yield guard(site, condition, way_out, 1 / ((1 + 0.15 * rank) * (1 + 0.5 * low)))
 
 
 def raise_missing(site: Site) -> Iterator[Change]:
@@ -260,7 +63,7 @@ def raise_missing(site: Site) -> Iterator[Change]:
             )
     found += [text for text in conditions(site) if text not in found][:10]
     for rank, condition in enumerate(text for text in found if text):
-        yield _guard(site, condition, f'raise {name}("{_message(site, condition)}")', 1 / (1 + 0.2 * rank))
+        yield guard(site, condition, f'raise {name}("{_message(site, condition)}")', 1 / (1 + 0.2 * rank))
 
 
 def not_raised(site: Site) -> str:
@@ -315,7 +118,7 @@ def zero(site: Site) -> Iterator[Change]:
             if divisor.kind == "call" and divisor.text.startswith("len("):
                 condition = f"not {divisor.text[4:-1]}"
             for rank, way_out in enumerate(exits(site)[:5]):
-                yield _guard(site, condition, way_out, 0.9 / (1 + 0.3 * rank))
+                yield guard(site, condition, way_out, 0.9 / (1 + 0.3 * rank))
 
 
 def _returns_none(site: Site) -> bool:
@@ -339,9 +142,9 @@ def index(site: Site) -> Iterator[Change]:
             yield Change((swap(condition, new),), arrow(condition.text, new))
         if can_precede(site):
             for rank, way_out in enumerate(exits(site)[:5]):
-                yield _guard(site, f"not {value.text}", way_out, 0.9 / (1 + 0.3 * rank))
+                yield guard(site, f"not {value.text}", way_out, 0.9 / (1 + 0.3 * rank))
                 if not place.lstrip("-").isdigit():
-                    yield _guard(site, f"{place} >= len({value.text})", way_out, 0.5 / (1 + 0.3 * rank))
+                    yield guard(site, f"{place} >= len({value.text})", way_out, 0.5 / (1 + 0.3 * rank))
             if site.statement.kind in _SIMPLE:
                 yield Change(
                     indented(site.file, site.statement, f"if {check}:"), f"only `if {short(check)}`", 0.7
@@ -360,7 +163,7 @@ def key(site: Site) -> Iterator[Change]:
             yield Change((swap(condition, new),), arrow(condition.text, new))
         if can_precede(site):
             for rank, way_out in enumerate(exits(site)[:4]):
-                yield _guard(site, f"{indexes[0].text} not in {value.text}", way_out, 0.8 / (1 + 0.3 * rank))
+                yield guard(site, f"{indexes[0].text} not in {value.text}", way_out, 0.8 / (1 + 0.3 * rank))
             if site.statement.kind in _SIMPLE:
                 yield Change(
                     indented(site.file, site.statement, f"if {check}:"), f"only `if {short(check)}`", 0.6
@@ -388,7 +191,7 @@ def base_case(site: Site) -> Iterator[Change]:
             for low, way_out in enumerate(
                 dict.fromkeys(("return 1", f"return {name}", "return 0", *exits(site)[:3]))
             ):
-                yield _guard(site, condition, way_out, 1 / (1 + 0.2 * rank + 0.3 * low))
+                yield guard(site, condition, way_out, 1 / (1 + 0.2 * rank + 0.3 * low))
 
 
 def smaller_argument(site: Site) -> Iterator[Change]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from regreen.source import Node, Role, role_of
 from regreen.templates.atoms import names_at
+from regreen.templates.guesses import SIZED
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow, before, exchange, stands_alone, swap
-from regreen.templates.scope import SIZED
 
 KINDS = frozenset({"identifier"})
 MISSING_NAME = re.compile(r"name '(\w+)' is not defined|local variable '(\w+)'|free variable '(\w+)'")

@@ -14,8 +14,9 @@ from pathlib import Path, PurePath
 from regreen.source import CLAUSES, STATEMENTS, Function, Node, ProjectSources, SourceFile
 from regreen.templates.evidence import Evidence
 from regreen.templates.facts import Facts
+from regreen.templates.guesses import argument_types
 from regreen.templates.model import Site
-from regreen.templates.scope import Scope, argument_types
+from regreen.templates.scope import Scope
 from regreen.values import Failure, Suspect
 
 _AROUND = 0.85  # weight of a statement around the suspect's

@@ -7,79 +7,24 @@ import keyword
 import re
 from collections.abc import Iterator
 
-from regreen.source import SourceFile, parse
+from regreen.templates.broken import HEADER, judged, line_edit, lines_near, split
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow
 from regreen.values import TextEdit
 
-_HEADER = re.compile(
-    r"\s*(?:async\s+)?(?:if|elif|else|for|while|def|class|with|try|except|finally|match|case)\b"
-)
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-
-
-def lines_near(site: Site) -> Iterator[tuple[SourceFile, int, float]]:
-    """Yield (file, line, weight): the line the parser names, the one before, its neighbours, and error spans."""
-    frames = site.evidence.failure.frames
-    file = site.sources.get(frames[-1].path) if frames else None
-    if file is None or file.path != site.file.path:
-        return
-    named = frames[-1].line
-    previous = next((n for n in range(named - 1, -1, -1) if file.lines.line_text(n).strip()), named)
-    found = {named: 1.0, previous: 0.9}
-    for span in file.errors[:3]:
-        for line in (span.line, file.lines.line_at(max(span.start, span.end - 1))):
-            found.setdefault(line, 0.7)
-    for line in (named + 1, previous - 1):
-        found.setdefault(line, 0.4)
-    for line, weight in found.items():
-        if 0 <= line < file.lines.line_count and file.lines.line_text(line).strip():
-            yield file, line, weight
-
-
-def _judged(file: SourceFile, edits: tuple[TextEdit, ...], title: str, weight: float) -> Iterator[Change]:
-    """The change, if the text is nearer to Python with it."""
-    text = file.text
-    for edit in sorted(edits, reverse=True):
-        text = text[: edit.start] + edit.new + text[edit.end :]
-    after = parse(file.path, text.encode("utf-8", "surrogatepass"))
-    if len(after.errors) > len(file.errors) or (
-        after.has_errors and file.has_errors and len(after.errors) == len(file.errors)
-    ):
-        return
-    clean = 1.0 if not after.has_errors else 0.3
-    yield Change(edits, title, clean * weight * (1.0 if file.has_errors else 0.7))
-
-
-def _line_edit(file: SourceFile, line: int, new: str) -> TextEdit:
-    return TextEdit(file.lines.start(line), file.lines.end(line), new)
-
-
-def _split(text: str) -> tuple[str, str]:
-    """A line's code and its comment with the blanks before it; quotes are respected."""
-    quote = ""
-    for at, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote and text[at - 1] != "\\" else quote
-        elif character in "\"'":
-            quote = character
-        elif character == "#":
-            code = text[:at].rstrip()
-            return code, text[len(code) :]
-    code = text.rstrip()
-    return code, text[len(code) :]
 
 
 def colon(site: Site) -> Iterator[Change]:
     """A header line lacks its colon, or has `;`, `{` or `then` in its place."""
     for file, line, weight in lines_near(site):
-        code, comment = _split(file.lines.line_text(line))
-        if not _HEADER.match(code):
+        code, comment = split(file.lines.line_text(line))
+        if not HEADER.match(code):
             continue
         if not code.endswith(":"):
             bare = re.sub(r"\s*(?:;|\{|\bthen|\bdo)$", "", code)
-            yield from _judged(
-                file, (_line_edit(file, line, f"{bare}:{comment}"),), "add the missing `:`", weight
+            yield from judged(
+                file, (line_edit(file, line, f"{bare}:{comment}"),), "add the missing `:`", weight
             )
 
 
@@ -87,23 +32,23 @@ def bracket(site: Site) -> Iterator[Change]:
     """A bracket that is not closed, closed twice, or closed by another kind."""
     for file, line, weight in lines_near(site):
         text = file.lines.line_text(line)
-        code, comment = _split(text)
+        code, comment = split(text)
         stack, surplus = _balance(code)
         missing = "".join(_CLOSING[one] for one in reversed(stack))
         if missing:
             for new in _closed(code, missing):
-                yield from _judged(
-                    file, (_line_edit(file, line, new + comment),), f"add the missing `{missing}`", weight
+                yield from judged(
+                    file, (line_edit(file, line, new + comment),), f"add the missing `{missing}`", weight
                 )
         for at in surplus:
             new = code[:at] + code[at + 1 :]
-            yield from _judged(
-                file, (_line_edit(file, line, new + comment),), f"drop the surplus `{code[at]}`", weight
+            yield from judged(
+                file, (line_edit(file, line, new + comment),), f"drop the surplus `{code[at]}`", weight
             )
             for other in ")]}":
                 new = code[:at] + other + code[at + 1 :]
-                yield from _judged(
-                    file, (_line_edit(file, line, new + comment),), arrow(code[at], other), weight * 0.8
+                yield from judged(
+                    file, (line_edit(file, line, new + comment),), arrow(code[at], other), weight * 0.8
                 )
         for opening in "([{":
             for at in surplus:
@@ -112,9 +57,7 @@ def bracket(site: Site) -> Iterator[Change]:
                     new = code[:place] + opening + code[place:]
                     if _CLOSING[opening] == code[at] and place >= start:
                         title = f"add the missing `{opening}`"
-                        yield from _judged(
-                            file, (_line_edit(file, line, new + comment),), title, weight * 0.7
-                        )
+                        yield from judged(file, (line_edit(file, line, new + comment),), title, weight * 0.7)
 
 
 def _balance(code: str) -> tuple[list[str], list[int]]:
@@ -157,29 +100,29 @@ def quote(site: Site) -> Iterator[Change]:
             places = [len(bare), *(m.start() for m in reversed(list(re.finditer(r"[)\]},:]", bare))))]
             for rank, at in enumerate(dict.fromkeys(places)):
                 new = bare[:at] + mark + bare[at:]
-                yield from _judged(
+                yield from judged(
                     file,
-                    (_line_edit(file, line, new),),
+                    (line_edit(file, line, new),),
                     f"add the missing `{mark}`",
                     weight / (1 + 0.2 * rank),
                 )
             other = "'" if mark == '"' else '"'
             for match in re.finditer(other, text):
                 new = text[: match.start()] + mark + text[match.end() :]
-                yield from _judged(file, (_line_edit(file, line, new),), arrow(other, mark), weight * 0.9)
+                yield from judged(file, (line_edit(file, line, new),), arrow(other, mark), weight * 0.9)
             for match in re.finditer(mark, text):
                 new = text[: match.start()] + text[match.end() :]
-                yield from _judged(
-                    file, (_line_edit(file, line, new),), f"drop the surplus `{mark}`", weight * 0.3
+                yield from judged(
+                    file, (line_edit(file, line, new),), f"drop the surplus `{mark}`", weight * 0.3
                 )
                 escaped = text[: match.start()] + "\\" + text[match.start() :]
-                yield from _judged(file, (_line_edit(file, line, escaped),), f"escape `{mark}`", weight * 0.6)
+                yield from judged(file, (line_edit(file, line, escaped),), f"escape `{mark}`", weight * 0.6)
 
 
 def comma(site: Site) -> Iterator[Change]:
     """A comma between two items is missing: `Perhaps you forgot a comma?`."""
     for file, line, weight in lines_near(site):
-        code, comment = _split(file.lines.line_text(line))
+        code, comment = split(file.lines.line_text(line))
         for rank, match in enumerate(list(re.finditer(r"(?<=[\w\"')\]}])\s+(?=[\w\"'(\[{])", code))[:15]):
             before = re.search(r"(\w+)$", code[: match.start()])
             if match.start() == 0 or (
@@ -187,19 +130,21 @@ def comma(site: Site) -> Iterator[Change]:
             ):
                 continue
             new = code[: match.start()] + "," + code[match.start() :]
-            yield from _judged(
+            yield from judged(
                 file,
-                (_line_edit(file, line, new + comment),),
+                (line_edit(file, line, new + comment),),
                 "add the missing `,`",
                 weight / (1 + 0.1 * rank),
             )
         if code and code[-1] not in ",:([{\\":
-            yield from _judged(
-                file, (_line_edit(file, line, code + "," + comment),), "add the missing `,`", weight * 0.6
+            yield from judged(
+                file, (line_edit(file, line, code + "," + comment),), "add the missing `,`", weight * 0.6
             )
 
 
 _VALUES = frozenset({"True", "False", "None"})
+
+
 _HABITS: tuple[tuple[str, str], ...] = (
     # what other languages (and Python 2) write → what Python writes
     (r"\s*&&\s*", " and "), (r"\s*\|\|\s*", " or "), (r"!(?!=)\s*(?=[\w(])", "not "), (r"\belse\s+if\b", "elif"),
@@ -223,12 +168,12 @@ _HABITS: tuple[tuple[str, str], ...] = (
 def habit(site: Site) -> Iterator[Change]:
     """`&&` → `and`, `else if` → `elif`, `i++` → `i += 1`, `print x` → `print(x)`, `if x = 1` → `if x == 1` …."""
     for file, line, weight in lines_near(site):
-        code, comment = _split(file.lines.line_text(line))
+        code, comment = split(file.lines.line_text(line))
         for old, template in _HABITS:
             new = re.sub(old, template, code)
             if new != code and new.strip():
                 title = arrow(code.strip(), new.strip())
-                yield from _judged(file, (_line_edit(file, line, new + comment),), title, weight)
+                yield from judged(file, (line_edit(file, line, new + comment),), title, weight)
 
 
 def misspelt_keyword(site: Site) -> Iterator[Change]:
@@ -236,102 +181,15 @@ def misspelt_keyword(site: Site) -> Iterator[Change]:
     words = [*keyword.kwlist, "match", "case", "print"]
     for file, line, weight in lines_near(site):
         text = file.lines.line_text(line)
-        for match in re.finditer(r"[A-Za-z]{2,}", _split(text)[0]):
+        for match in re.finditer(r"[A-Za-z]{2,}", split(text)[0]):
             word = match.group()
             if word in words:
                 continue
             for rank, new in enumerate(difflib.get_close_matches(word, words, 2, 0.6)):
                 changed = text[: match.start()] + new + text[match.end() :]
-                yield from _judged(
-                    file, (_line_edit(file, line, changed),), arrow(word, new), weight / (1 + 0.3 * rank)
+                yield from judged(
+                    file, (line_edit(file, line, changed),), arrow(word, new), weight / (1 + 0.3 * rank)
                 )
-
-
-def indentation(site: Site) -> Iterator[Change]:
-    """A line (or the lines of a block) at the wrong depth; tabs among blanks."""
-    message = site.evidence.failure.message
-    if not site.file.has_errors and not re.search(
-        r"indent|\btab|'(?:return|yield|break|continue)\b.* outside", message
-    ):
-        return
-    for file, line, weight in lines_near(site):
-        text = file.lines.line_text(line)
-        own = _depth(text)
-        near = [
-            _depth(file.lines.line_text(n))
-            for n in range(max(line - 12, 0), line + 4)
-            if file.lines.line_text(n).strip()
-        ]
-        steps = sorted(
-            {*near, own + 4, max(own - 4, 0), own + 1, max(own - 1, 0)}, key=lambda depth: abs(depth - own)
-        )
-        if "expected an indented block" in message:
-            steps = [depth for depth in steps if depth > own] + [depth for depth in steps if depth < own]
-        for rank, depth in enumerate(depth for depth in steps if depth != own):
-            one = _line_edit(file, line, " " * depth + text.lstrip())
-            yield from _judged_indent(file, (one,), f"indent by {depth}", weight / (1 + 0.3 * rank))
-            block = _same_block(file, line, own)
-            if len(block) > 1:
-                edits = tuple(
-                    _line_edit(
-                        file,
-                        n,
-                        " " * max(_depth(file.lines.line_text(n)) + depth - own, 0)
-                        + file.lines.line_text(n).lstrip(),
-                    )
-                    for n in block
-                )
-                yield from _judged_indent(
-                    file, edits, f"indent {len(block)} lines by {depth}", weight * 0.9 / (1 + 0.3 * rank)
-                )
-    if "\t" in site.file.text and any(word in message for word in ("tab", "indent", "dedent")):
-        edits = tuple(
-            _line_edit(
-                site.file,
-                n,
-                re.sub(r"^[ \t]+", lambda m: m.group().replace("\t", "    "), site.file.lines.line_text(n)),
-            )
-            for n in range(site.file.lines.line_count)
-            if re.match(r"[ ]*\t", site.file.lines.line_text(n))
-        )
-        yield Change(edits, "tabs → blanks", 0.9)
-
-
-def _judged_indent(
-    file: SourceFile, edits: tuple[TextEdit, ...], title: str, weight: float
-) -> Iterator[Change]:
-    """Indentation is judged by the same count of errors, since the grammar forgives much of it."""
-    found = list(_judged(file, edits, title, weight))
-    yield from found or ([Change(edits, title, 0.1 * weight)] if file.has_errors else [])
-
-
-def _depth(text: str) -> int:
-    return len(text.expandtabs(4)) - len(text.expandtabs(4).lstrip())
-
-
-def _same_block(file: SourceFile, line: int, own: int) -> list[int]:
-    """The lines from `line` on that are at least as deep as it."""
-    found: list[int] = []
-    for number in range(line, file.lines.line_count):
-        text = file.lines.line_text(number)
-        if text.strip() and _depth(text) < own:
-            break
-        if text.strip():
-            found.append(number)
-    return found
-
-
-def empty_block(site: Site) -> Iterator[Change]:
-    """A header without a body: `pass`."""
-    for file, line, weight in lines_near(site):
-        text = file.lines.line_text(line)
-        code, _ = _split(text)
-        if code.endswith(":") and _HEADER.match(code):
-            end = file.lines.end(line)
-            indent = " " * (_depth(text) + 4)
-            yield from _judged_indent(
-                file, (TextEdit(end, end, f"{file.newline}{indent}pass"),), "add `pass`", weight
-            )
 
 
 def default_order(site: Site) -> Iterator[Change]:
@@ -378,5 +236,5 @@ def nested_quotes(site: Site) -> Iterator[Change]:
                 if mark in inner:
                     new = text[: match.start()] + inner.replace(mark, other) + text[match.end() :]
                     yield Change(
-                        (_line_edit(file, line, new),), arrow(inner, inner.replace(mark, other)), weight * 0.8
+                        (line_edit(file, line, new),), arrow(inner, inner.replace(mark, other)), weight * 0.8
                     )
