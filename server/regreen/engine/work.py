@@ -66,7 +66,8 @@ class Work:
             return False
         if self._registry.is_trusted(state.folder):
             return True
-        if state.problem != UNTRUSTED:
+        nowhere_yet = state.notice_at is None and notice_at is not None
+        if state.problem != UNTRUSTED or nowhere_yet:
             state.problem, state.notice_at = UNTRUSTED, notice_at
             self._face.log(Level.INFO, f"{state.folder}: {UNTRUSTED}")
             self._showing.refresh(state)

@@ -38,6 +38,10 @@ async def proven(
 
 
 def _with_rivals(fix: VerifiedFix, found: Found, fixes: list[tuple[VerifiedFix, Found]]) -> VerifiedFix:
-    """Name the other offers that returned something else on the calls the tests made."""
-    rivals = tuple(other.fix_id for other, theirs in fixes if theirs.behaviour != found.behaviour)
+    """Name the other offers, as good by their tests, that returned something else on the calls the tests made."""
+    rivals = tuple(
+        other.fix_id
+        for other, theirs in fixes
+        if theirs.behaviour != found.behaviour and other.target_only == fix.target_only
+    )
     return replace(fix, differs_from=rivals)
