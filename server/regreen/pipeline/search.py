@@ -17,7 +17,7 @@ from regreen.platform.background import run_blocking
 from regreen.ports import Clock, Reporter
 from regreen.validation.gate import Gate
 from regreen.validation.ladder import Known, Step, Target, climb_selection, climb_target, request_for
-from regreen.values import Candidate, CandidateVerdict, Progress, Snapshot, TestSelection, Verdict
+from regreen.values import Candidate, CandidateVerdict, Progress, Snapshot, TestSelection, TestStatus, Verdict
 
 WORKERS = 2
 """Candidates in flight. More would only make them wait for each other on a small machine."""
@@ -58,12 +58,14 @@ class Found:
     Args:
         candidate: the patch.
         order: how many candidates were judged before it.
+        mends: how many red tests it turned green, the target included.
         behaviour: equal for candidates whose patched functions returned the same on every call the tests made.
     """
 
     candidate: Candidate
     order: int
     behaviour: str = ""
+    mends: int = 1
 
 
 @dataclass(slots=True)
@@ -168,7 +170,12 @@ async def judge(
     step = await climb_selection(tools.oracle, field.target, selection, field.known, request)
     if step.verdict is not Verdict.PLAUSIBLE:
         return step, None
-    return step, Found(candidate, order, step.report.behaviour if step.report else "")
+    outcomes = step.report.outcomes if step.report else {}
+    mends = sum(
+        outcome.status is TestStatus.PASSED and field.known.red(nodeid)
+        for nodeid, outcome in outcomes.items()
+    )
+    return step, Found(candidate, order, step.report.behaviour if step.report else "", mends)
 
 
 class _Queue:

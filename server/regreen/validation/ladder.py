@@ -72,6 +72,11 @@ class Known:
         """Whether the test was green without the patch."""
         return self.statuses.get(nodeid) in GREEN
 
+    def red(self, nodeid: str) -> bool:
+        """Whether the test was red without the patch."""
+        status = self.statuses.get(nodeid)
+        return status is not None and status.is_red
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
