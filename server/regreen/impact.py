@@ -95,11 +95,10 @@ def importers(path: Path, sources: ProjectSources) -> frozenset[Path]:
     direct: dict[Path, set[Path]] = {}
     for file in sources.paths:
         parsed = sources.get(file)
-        for imported in parsed.imports if parsed else ():
-            for module in (f"{imported.module}.{imported.name}".replace("..", "."), imported.module):
-                found = sources.module_file(module, file)
-                if found is not None:
-                    direct.setdefault(found, set()).add(file)
+        for module in _imported_modules(parsed) if parsed else ():
+            found = sources.module_file(module, file)
+            if found is not None:
+                direct.setdefault(found, set()).add(file)
     todo = [path]
     while todo:
         for file in direct.get(todo.pop(), ()):
@@ -107,3 +106,14 @@ def importers(path: Path, sources: ProjectSources) -> frozenset[Path]:
                 wanted.add(file)
                 todo.append(file)
     return frozenset(wanted - {path})
+
+
+def _imported_modules(parsed: SourceFile) -> frozenset[str]:
+    """Every module that an import of the file may name; an imported name may be a module, too."""
+    modules = set(parsed.star_imports)
+    for imported in parsed.imports:
+        modules.add(imported.module)
+        if imported.name:
+            separator = "" if imported.module.endswith(".") else "."
+            modules.add(f"{imported.module}{separator}{imported.name}")
+    return frozenset(modules)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from regreen import impact
 from regreen.source import ProjectSources
 from regreen.values import Spectrum
@@ -54,3 +56,30 @@ def test_the_reason_names_the_place() -> None:
 
 def test_importers_are_found_through_other_files() -> None:
     assert impact.importers(CART, ProjectSources(FILES, ROOT)) == {SHOP, TEST}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from .a import x",
+        "from .a import *",
+        "from . import a",
+        "from ..pkg import a",
+        "from ..pkg.a import x",
+        "from pkg.a import *",
+        "from pkg import a",
+        "import pkg.a",
+    ],
+)
+def test_every_way_of_importing_a_module_is_found(line: str) -> None:
+    pkg = ROOT / "top" / "pkg"
+    files = {
+        ROOT / "top" / "__init__.py": b"",
+        pkg / "__init__.py": b"",
+        pkg / "a.py": b"x = 1\n",
+        pkg / "b.py": line.replace(
+            "pkg", "top.pkg", 1 if line.startswith(("from pkg", "import")) else 0
+        ).encode(),
+        pkg / "c.py": b"import os\n",
+    }
+    assert impact.importers(pkg / "a.py", ProjectSources(files, ROOT)) == {pkg / "b.py"}

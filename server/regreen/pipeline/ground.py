@@ -55,15 +55,21 @@ async def survey(target: Target, base: Baseline, tools: Tools, isolation: str) -
             return "a link to a file outside of the project"
         return protected(path, project, test_files=tests, head=first_lines.get(path, ""))
 
-    suspects = rank(
-        target.failure,
-        base.report.spectrum,
-        passing=[name for name, outcome in base.outcomes.items() if outcome.status is TestStatus.PASSED],
-        sources=sources,
-        may_change=lambda path: path in texts and not why_not(path),
-    )
+    def ranked(known: Baseline) -> tuple[Suspect, ...]:
+        return rank(
+            target.failure,
+            known.report.spectrum,
+            passing=[name for name, outcome in known.outcomes.items() if outcome.status is TestStatus.PASSED],
+            sources=sources,
+            may_change=lambda path: path in texts and not why_not(path),
+        )
+
+    # The first ranking says whose tests to run where few are known; what they execute then tells lines apart.
+    suspects = ranked(base)
+    covered = {suspect.path for suspect in suspects[:COVERED_FILES]}
+    base, complete = await with_impacted_tests(base, covered, sources, tools)
+    suspects = ranked(base)
     safe = tuple(suspect for suspect in suspects if isolation != "none" or not _hazard(suspect, sources))
-    base, complete = await with_impacted_tests(base, {s.path for s in safe[:COVERED_FILES]}, sources, tools)
 
     test = sources.get(target.failure.path)
     literals = literals_of(test, target.failure.line) if test else frozenset[str]()

@@ -123,7 +123,7 @@ async def _heal(
     weight = _weigher(tools, base)
     catalogue = templates.candidates(target.failure, ground.suspects, ground.sources, weight)
     allowed = (one for one in chain(first, catalogue) if not ground.field.gate.forbids(one))
-    budget = Budget(tools.clock, started + settings.heal_seconds, settings.heal_candidates)
+    budget = Budget(tools.clock, tools.clock.monotonic() + settings.heal_seconds, settings.heal_candidates)
     hunt = await search(ground.field, allowed, tools, budget, reporter)
     ending.tried = dict(hunt.tried)
 

@@ -71,6 +71,13 @@ class SourceFile:
         return tuple(one for node in self.root.walk() if node.kind in _IMPORTS for one in imports_of(node))
 
     @cached_property
+    def star_imports(self) -> tuple[str, ...]:
+        """The modules of every `from module import *`, leading dots kept."""
+        stars = (node.parent for node in self.root.walk() if node.kind == "wildcard_import")
+        sources = (node.field("module_name") for node in stars if node is not None)
+        return tuple(source.text for source in sources if source is not None)
+
+    @cached_property
     def top_level(self) -> tuple[Node, ...]:
         """The module's own statements, in order."""
         return tuple(self.root.named)

@@ -197,7 +197,8 @@ class Gate:
             lost = old.defined - new.defined - _imported(old)
             if lost:
                 return f"removes {', '.join(sorted(lost))} from the module"
-        if Counter(_WORD.findall(after)) - Counter(_WORD.findall(before)):
+        risky = Counter(_WORD.findall(after)) - Counter(_WORD.findall(before))
+        if risky or ("return" in after and "exit__" in new.text):
             # Walking a whole file is slow, so it is done only when a changed line has one of the words.
             if old.path not in self._old:
                 self._old[old.path] = Counter(hazards(old.root))
@@ -264,8 +265,10 @@ def hazards(root: Node) -> Iterator[str]:
             yield "bare except"
         elif kind == "call" and _opens_for_writing(node):
             yield "open for writing"
-        elif kind == "function_definition" and _constant_verdict(node):
-            yield "a comparison that ignores its operands"
+        elif kind == "function_definition":
+            if _constant_verdict(node):
+                yield "a comparison that ignores its operands"
+            yield from _swallowing(node)
 
 
 def _opens_for_writing(call: Node) -> bool:
@@ -279,6 +282,16 @@ def _opens_for_writing(call: Node) -> bool:
         and set(n.text.strip("\"'")) <= set("wax+bt")
         for n in arguments.walk()
     )
+
+
+def _swallowing(function: Node) -> Iterator[str]:
+    """Name returns that make a `with` block swallow what is raised in it, a test's own assertion included."""
+    name, body = function.field("name"), function.field("body")
+    if name is None or body is None or name.text not in {"__exit__", "__aexit__"}:
+        return
+    for node in body.walk():
+        if node.kind == "return_statement" and node.named and node.named[0].text not in {"False", "None"}:
+            yield "a return in __exit__ that swallows exceptions"
 
 
 def _constant_verdict(function: Node) -> bool:

@@ -70,6 +70,28 @@ def test_an_equality_that_is_always_true_is_refused() -> None:
     assert "ignores" in refusal(before, before.replace("self.x == other.x", "True"))
 
 
+EXIT = "class A:\n    def __exit__(self, kind, error, trace):\n        self.close()\n"
+
+
+@pytest.mark.parametrize("value", ["kind", "True", "self.close()", "kind is not None"])
+def test_a_with_block_may_not_begin_to_swallow_exceptions(value: str) -> None:
+    after = EXIT + f"        return {value}\n"
+    assert "swallows" in refusal(EXIT, after)
+    assert "swallows" in refusal(
+        EXIT.replace("__exit__", "__aexit__"), after.replace("__exit__", "__aexit__")
+    )
+
+
+@pytest.mark.parametrize("value", ["False", "None"])
+def test_a_with_block_may_let_exceptions_through(value: str) -> None:
+    assert refusal(EXIT, EXIT + f"        return {value}\n") == ""
+
+
+def test_a_with_block_that_swallowed_already_may_be_repaired_elsewhere() -> None:
+    before = EXIT + "        return True\n"
+    assert refusal(before, before.replace("self.close()", "self.shut()")) == ""
+
+
 def test_a_top_level_name_may_not_disappear() -> None:
     assert "removes names" in refusal(BODY, changed("def names", "def name"))
 
