@@ -98,9 +98,12 @@ class Lab:
             self._tools = Tools(oracle, self._mirror, GitCommand(), self._history, SystemClock(), interpreter)
         return self._tools
 
-    async def baseline(self, unsaved: Mapping[Path, bytes] | None = None) -> Baseline:
-        """Run the whole suite unpatched."""
-        return await pipeline.baseline(await self.tools(), self._settings, self.ledger, unsaved=unsaved)
+    async def baseline(
+        self, unsaved: Mapping[Path, bytes] | None = None, nodeids: tuple[str, ...] = ()
+    ) -> Baseline:
+        """Run the tests unpatched, the whole suite when none are named."""
+        tools = await self.tools()
+        return await pipeline.baseline(tools, self._settings, self.ledger, nodeids=nodeids, unsaved=unsaved)
 
     async def heal(self, base: Baseline | None = None) -> tuple[HealResult, ...]:
         """Heal everything that is red."""

@@ -247,6 +247,31 @@ async def test_two_red_tests_of_one_cause_get_one_fix_and_one_search(lab: Lab) -
     assert sum(1 for r in (first, second) if r.tried) == 1
 
 
+async def test_green_tests_tell_lines_apart_also_when_only_the_red_test_was_named(lab: Lab) -> None:
+    lab.write(
+        {
+            "aa.py": "def clean(items):\n    kept = list(items)\n    return kept\n",
+            "cart.py": CART,
+            "shop.py": "from aa import *\nfrom cart import *\n",
+            "test_aa.py": "from shop import clean\n\ndef test_clean():\n    assert clean([1]) == [1]\n",
+            "test_cart.py": CART_TESTS,
+            "test_shop.py": """
+            from shop import clean, count, total
+
+            def test_sale():
+                goods = clean([1, 2, 3])
+                assert count(goods) == 3
+                assert total(goods) == 6
+            """,
+        }
+    )
+    base = await lab.baseline(nodeids=("test_shop.py::test_sale",))
+    result = only(await lab.heal(base))
+    assert result.outcome is Outcome.VERIFIED, result.reason
+    assert "+        result += price" in result.fixes[0].diff
+    assert [(s.path.name, s.line) for s in result.suspects[:1]] == [("cart.py", 3)]
+
+
 async def test_a_test_that_is_green_in_the_copy_is_not_reproduced(lab: Lab) -> None:
     lab.write({"cart.py": CART, "test_cart.py": CART_TESTS})
     red = await lab.baseline()
