@@ -112,6 +112,13 @@ def names_at(site: Site) -> list[str]:
     return list(dict.fromkeys([*found, *(name for name, start in scope.first_seen if start < end)]))
 
 
+def idle_at(site: Site) -> list[str]:
+    """List the names that exist at the statement and that nothing puts to use: one may be missing here."""
+    later = {name for name, start in site.scope.first_seen if start >= site.statement.start}
+    later -= {p.name for p in site.function.parameters} if site.function is not None else set()
+    return [name for name in site.scope.idle if name not in later]
+
+
 BUILTINS = frozenset(
     {"len", "abs", "sum", "min", "max", "any", "all", "int", "str", "isinstance", "set", "sorted"}
 )

@@ -36,6 +36,7 @@ from regreen.templates import (
     loops,
     names,
     nothing,
+    operands,
     regexes,
     returns,
     statements,
@@ -128,6 +129,8 @@ CATALOGUE: tuple[Template, ...] = (
     Template("arithmetic.drop_operand", 0.0040, arithmetic.drop_operand, arithmetic.KINDS),
     Template("arithmetic.off_by_one", 0.0035, arithmetic.off_by_one, likely=((_OFF_BY_ONE, 2), (_ITEMS, 1.5), (_INDEX, 2))),
     Template("arithmetic.regroup", 0.0020, arithmetic.regroup, arithmetic.KINDS),
+    Template("arithmetic.add_operand", 0.0120, operands.add_operand, likely=((_BOOL, 1.5),)),
+    Template("arithmetic.clamp", 0.0016, operands.clamp, arithmetic.KINDS, likely=((_INDEX, 4), (_ITEMS, 2), (_SIGN, 2))),
     Template("arithmetic.sign", 0.0012, arithmetic.sign, likely=((_SIGN, 3),)),
     # boolean: TSSB boolean literal 1.1 %, stricter `if` 2.0 %, looser `if` 0.66 %; BugsInPy and/or 25 %
     Template("boolean.operator", 0.0050, boolean.operator, _set("boolean_operator"), likely=((_BOOL, 2),)),

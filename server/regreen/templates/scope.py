@@ -10,7 +10,7 @@ import difflib
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from regreen.source import Function, Names, Node, Role, SourceFile, names, role_of
+from regreen.source import STATEMENTS, Function, Names, Node, Role, SourceFile, names, role_of
 from regreen.templates.facts import Facts
 from regreen.templates.guesses import ANNOTATED, LOWER, from_bindings, from_usage, incompatible, type_of
 from regreen.values import Failure, Local
@@ -94,6 +94,33 @@ class Scope:
         return frozenset(found)
 
     @cached_property
+    def idle(self) -> tuple[str, ...]:
+        """Names that are given a value but never put to use, parameters first: something was to read them.
+
+        Parameters and locals of the function, then those of the functions around it. What a check (`assert`,
+        `raise`, a test for None) reads is not in use yet.
+        """
+        if self.function is None:
+            return ()
+        around = [
+            self.function.node,
+            *(n for n in self.function.node.up() if n.kind == "function_definition"),
+        ]
+        used: set[str] = set()
+        bound: dict[str, None] = {}
+        for node in around:
+            bound |= dict.fromkeys(
+                p.name for f in self.file.functions if f.node == node for p in f.parameters
+            )
+        for node in around[-1].walk():
+            role = role_of(node) if node.kind == "identifier" else Role.LABEL
+            if role is Role.OUTER or (role is Role.READ and not _checks(node)):
+                used.add(node.text)
+            elif role is Role.BOUND and node.text in self.own and not _defines(node):
+                bound.setdefault(node.text)
+        return tuple(name for name in bound if name not in used | {"self", "cls"} and name[0] != "_")
+
+    @cached_property
     def callables(self) -> tuple[str, ...]:
         """Functions and classes of the file, and imported names."""
         return tuple(sorted((self.file.defined - self._module_values) | {i.bound for i in self.file.imports}))
@@ -157,6 +184,15 @@ def _defines(identifier: Node) -> bool:
     return around is None or around.kind in {
         "function_definition", "class_definition", "dotted_name", "aliased_import",
     }  # fmt: skip
+
+
+def _checks(identifier: Node) -> bool:
+    """Whether an identifier is only read to complain about it, or to see whether it is None."""
+    around = identifier.parent
+    if around is not None and around.kind == "comparison_operator" and around.named[-1].kind == "none":
+        return True
+    up = next((up for up in identifier.up() if up.kind in STATEMENTS), None)
+    return up is not None and up.kind in {"assert_statement", "raise_statement"}
 
 
 def names_of(node: Node) -> frozenset[str]:
