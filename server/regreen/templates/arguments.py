@@ -122,9 +122,10 @@ def added(site: Site) -> Iterator[Change]:
         if function is None or any(a.kind.endswith("splat") for a in arguments):
             continue
         open_ = _open_parameters(function, arguments)
+        named = any(argument.kind == "keyword_argument" for argument in arguments)
         for rank, parameter in enumerate(open_[:2]):
             for value in _values_for(site, parameter):
-                text = value if parameter == open_[0] and not rank else f"{parameter}={value}"
+                text = f"{parameter}={value}" if rank or named else value
                 yield Change(
                     (_add(node, arguments, text),),
                     f"pass `{text}` to `{name}`",

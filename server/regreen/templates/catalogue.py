@@ -32,6 +32,7 @@ from regreen.templates import (
     exceptions,
     guards,
     imports,
+    keywords,
     layout,
     loops,
     names,
@@ -179,6 +180,8 @@ CATALOGUE: tuple[Template, ...] = (
     Template("arguments.swapped", 0.0040, arguments.swapped, _CALLS),
     Template("arguments.dropped", 0.0020, arguments.dropped, _CALLS, likely=((_ARGUMENT, 3),)),
     Template("arguments.added", 0.0050, arguments.added, _CALLS, likely=((_ARGUMENT, 3),)),
+    Template("arguments.namesake", 0.0300, keywords.namesake, _CALLS),
+    Template("arguments.saved", 0.0100, keywords.saved, _CALLS),
     Template("arguments.known", 0.0020, arguments.known, _CALLS, likely=((_ORDER, 2), (_ENCODING, 20), (_EMPTY, 10))),
     # calls: TSSB wrong function name 4.0 %, function added around 3.5 %, method call added 1.8 %
     Template("calls.confusable", 0.0060, calls.confusable, _CALLS),
