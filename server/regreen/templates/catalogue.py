@@ -43,6 +43,7 @@ from regreen.templates import (
     statements,
     strings,
     syntax,
+    texts,
 )
 from regreen.templates.boolean import CONDITIONS
 from regreen.templates.model import Template, Trigger
@@ -189,6 +190,8 @@ CATALOGUE: tuple[Template, ...] = (
     Template("calls.unwrap", 0.0030, calls.unwrap, _CALLS, likely=((_KIND, 2), (_NOT_CALLABLE, 3))),
     Template("calls.wrap", 0.0018, calls.wrap, likely=((_MIXED, 10), (_KIND, 3), (_CHANGED, 10), (_SIGN, 2))),
     Template("calls.method", 0.0012, calls.method, likely=((_CASE, 4), (_BLANKS, 3), (_LITERAL, 5), (_UNPACK, 3))),
+    Template("calls.text_method", 0.0050, texts.text_method, likely=((_CASE, 6), (_BLANKS, 4), (_TEXT, 1.5))),
+    Template("calls.order", 0.0060, texts.order, likely=((_ORDER, 4), (_KIND, 2))),
     Template("calls.encode", 0.0500, calls.encode, only=(_BYTES,)),
     Template("calls.aggregate", 0.0015, calls.aggregate, _ITEM),
     # guards: BugsInPy new `if` 38 %, `is None` test 10 %, `len(` test 7 %, over very many places and conditions

@@ -100,9 +100,9 @@ def shapes_of(expected: object, actual: object) -> frozenset[str]:
     """Name the ways in which two values differ.
 
     "none" (got None), "bool" (flipped), "number", "off by one", "sign", "nearly" (floats that differ by
-    rounding), "string", "case", "blanks", "items" (a collection), "order" (equal when sorted), "duplicates"
-    (equal as sets), "container" (same items in another type), "missing items", "extra items",
-    "reversed", "swapped" (a reversed pair), "type".
+    rounding), "string", "case", "blanks", "items" (a collection), "order" (equal when sorted, texts by their
+    characters), "duplicates" (equal as sets), "container" (same items in another type), "missing items",
+    "extra items", "reversed", "swapped" (a reversed pair), "type".
     """
     if expected is UNKNOWN or actual is UNKNOWN:
         return frozenset({"none"} if actual is None else ())
@@ -143,6 +143,8 @@ def _string_shapes(expected: str, actual: str) -> set[str]:
         found.add("blanks")
     if expected == actual[::-1]:
         found.add("reversed")
+    if "blanks" not in found and sorted(expected) == sorted(actual):
+        found.add("order")
     return found
 
 

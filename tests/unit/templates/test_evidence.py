@@ -24,6 +24,7 @@ TEST = Path("/p/test_shop.py")
         (0.3, 0.30000000000000004, {"number", "nearly"}),
         ("Abc", "abc", {"string", "case"}),
         ("a b", "ab", {"string", "blanks"}),
+        ("b, a", "a, b", {"string", "order"}),
         ([1, 2, 3], [3, 1, 2], {"items", "order", "items number"}),
         ([1, 2], [2, 1], {"items", "order", "swapped"}),
         ([1, 2], [1, 1, 2], {"items", "duplicates", "extra items"}),
