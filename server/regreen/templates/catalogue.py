@@ -40,6 +40,7 @@ from regreen.templates import (
     operands,
     regexes,
     returns,
+    special,
     statements,
     strings,
     syntax,
@@ -145,7 +146,8 @@ CATALOGUE: tuple[Template, ...] = (
     Template("boolean.regroup", 0.0020, boolean.regroup, CONDITIONS),
     # constants: TSSB numeric literal 2.9 %, half of them off by one
     Template("constants.number", 0.0045, constants.number, constants.KINDS, likely=((_OFF_BY_ONE, 1.5),)),
-    Template("constants.used_elsewhere", 0.0015, constants.used_elsewhere, constants.KINDS),
+    Template("constants.used_elsewhere", 0.0040, constants.used_elsewhere, constants.KINDS),
+    Template("constants.unit", 0.0040, constants.unit, constants.KINDS),
     Template("constants.expected", 0.0012, constants.expected, constants.KINDS, kind="literal"),
     Template("constants.everywhere", 0.0010, constants.everywhere, once=True),
     # strings: string and pattern literals are the commonest small fix of real projects
@@ -206,6 +208,7 @@ CATALOGUE: tuple[Template, ...] = (
     Template("guards.raise_missing", 0.0200, guards.raise_missing, only=(_NOT_RAISED,)),
     Template("guards.around", 0.0008, guards.around, kind="guard"),
     Template("guards.early_exit", 0.0005, guards.early_exit, kind="guard"),
+    Template("guards.special_case", 0.0150, special.special_case),
     # imports: BugsInPy import added 9 %
     Template("imports.missing", 0.55, imports.missing, only=(_UNDEFINED,), exact=True, once=True),
     Template("imports.wrong", 0.50, imports.wrong, only=(_IMPORT,), exact=True, once=True),
@@ -251,6 +254,7 @@ CATALOGUE: tuple[Template, ...] = (
     Template("loops.copy", 0.0300, loops.copy, _set("for_statement", "for_in_clause"), only=(_CHANGED, _ITEMS, _NONE, _INDEX)),
     Template("loops.unpacking", 0.0060, loops.unpacking, likely=((_UNPACK, 10), (_SCALAR, 5))),
     Template("loops.bounds", 0.0025, loops.bounds, _CALLS, likely=((_INDEX, 2), (_ITEMS, 1.5))),
+    Template("loops.accumulated", 0.0150, loops.accumulated, _set("assignment")),
     Template("loops.while_if", 0.0010, loops.while_if, _set("if_statement", "while_statement"), likely=((_HANG, 5),)),
     # containers: BugsInPy `.get` or a default added 4 %; TSSB element added 1.7 %
     Template("containers.key_typo", 0.50, containers.key_typo, _STRINGS, only=(_raised("KeyError"),), exact=True),
@@ -279,5 +283,6 @@ CATALOGUE: tuple[Template, ...] = (
     Template("statements.exchange_neighbours", 0.0020, statements.exchange_neighbours),
     Template("statements.sibling", 0.0020, statements.sibling, _set("expression_statement")),
     Template("statements.borrowed", 0.0008, statements.borrowed),
+    Template("statements.counter", 0.0060, special.counter, likely=((_OFF_BY_ONE, 2), (_INDEX, 2))),
     Template("statements.delete", 0.0020, statements.delete, kind="deletion"),
 )  # fmt: skip

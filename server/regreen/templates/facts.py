@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
-from regreen.source import Node
+from regreen.source import Node, names
 
 
 class Facts:
@@ -77,6 +78,44 @@ class Facts:
             if holder is not None and attribute is not None and holder.kind == "identifier":
                 found.setdefault(holder.text, set()).add(attribute.text)
         return {name: frozenset(taken) for name, taken in found.items()}
+
+    @cached_property
+    def special_cases(self) -> dict[str, dict[str, frozenset[str]]]:
+        """How single values of a name are replaced: `None if total == limit else total` by that name, and what it reads.
+
+        Taken from conditional expressions, and from `if total == limit: total = None`.
+        """
+        found: dict[str, dict[str, frozenset[str]]] = {}
+        for node in self.body.walk():
+            if node.kind == "conditional_expression" and len(node.named) == 3 and len(node.text) < 60:
+                body, condition, other = node.named
+                pairs = [(name, node.text) for name in (body.text, other.text)]
+            elif node.kind == "if_statement" and node.field("alternative") is None:
+                condition = node.field("condition") or node
+                pairs = list(_replacement(condition, node.field("consequence")))
+            else:
+                continue
+            tested = {part.text for part in condition.walk() if part.kind in {"identifier", "attribute"}}
+            for name, text in pairs:
+                if name in tested:
+                    found.setdefault(name, {})[text] = frozenset(names(node).read)
+        return found
+
+
+def _replacement(condition: Node, block: Node | None) -> Iterator[tuple[str, str]]:
+    """`if total == limit: total = None` → ("total", "None if total == limit else total")."""
+    only = block.named[0] if block is not None and len(block.named) == 1 else None
+    inner = only.named[0] if only is not None and only.kind == "expression_statement" and only.named else None
+    left = inner.field("left") if inner is not None and inner.kind == "assignment" else None
+    right = inner.field("right") if inner is not None else None
+    if left is None or right is None or right.kind not in _PLAIN or condition.kind != "comparison_operator":
+        return
+    text = f"{right.text} if {condition.text} else {left.text}"
+    if len(text) < 60:
+        yield left.text, text
+
+
+_PLAIN = frozenset({"none", "true", "false", "integer", "float", "string", "list", "tuple", "dictionary"})
 
 
 def plain(node: Node) -> str | None:

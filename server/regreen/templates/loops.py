@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
-from regreen.source import Node
-from regreen.templates.atoms import conditions
+from regreen.source import Node, Role, role_of
+from regreen.templates.atoms import conditions, names_at
 from regreen.templates.model import Change, Site
-from regreen.templates.rewrite import after, arrow, atom, before, short, stands_alone, step, swap
+from regreen.templates.rewrite import after, arrow, atom, before, short, siblings, stands_alone, step, swap
 from regreen.templates.scope import names_of
 
 LOOPS = frozenset({"for_statement", "while_statement"})
@@ -206,3 +207,53 @@ def while_if(site: Site) -> Iterator[Change]:
         token = node.children[0]
         new = "while" if token.text == "if" else "if"
         yield Change((swap(token, new),), arrow(token.text, new))
+
+
+def accumulated(site: Site) -> Iterator[Change]:
+    """`rv = f(item, start)` in a loop → `rv = f(item, rv)`: what the rounds before made is forgotten.
+
+    The same for a value that is overwritten before anything read it.
+    """
+    for node in site.of("assignment"):
+        left, right = node.field("left"), node.field("right")
+        if left is None or right is None or left.kind != "identifier" or left.text in names_of(right):
+            continue
+        first, share = _first_value(site, left.text)
+        started = names_of(first) if first is not None else frozenset()
+        for inner in right.walk() if first is not None and right.kind not in {"identifier", "lambda"} else ():
+            if inner.kind != "identifier" or role_of(inner) is not Role.READ or _is_called(inner):
+                continue
+            if inner.text in started or inner.text in names_at(site)[:6]:
+                likeness = share * (1.0 if inner.text in started else 0.3)
+                yield Change((swap(inner, left.text),), arrow(inner.text, left.text), likeness)
+
+
+def _is_called(identifier: Node) -> bool:
+    around = identifier.parent
+    return around is not None and around.kind == "call" and around.field("function") == identifier
+
+
+def _first_value(site: Site, name: str) -> tuple[Node | None, float]:
+    """What a name holds when a loop around the statement begins, or since an assignment that nothing read."""
+    function = site.function.node if site.function is not None else None
+    for up in itertools.takewhile(lambda one: one != function, site.statement.up()):
+        if up.kind in LOOPS:
+            given = [value for value in _given(site, name) if value.end <= up.start]
+            if given:
+                return given[-1], 1.0
+    beside = siblings(site.statement)
+    at = beside.index(site.statement) if site.statement in beside else 0
+    for earlier in reversed(beside[:at]):
+        given = [value for value in _given(site, name) if earlier.start <= value.start < earlier.end]
+        if given and earlier.kind == "expression_statement":
+            return given[-1], 0.6
+        if name in names_of(earlier) or given:
+            break
+    return None, 0.0
+
+
+def _given(site: Site, name: str) -> list[Node]:
+    """The values that the function assigns to a name, in the order of the text."""
+    found = (node for node in site.body.walk() if node.kind == "assignment")
+    pairs = ((node.field("left"), node.field("right")) for node in found)
+    return [right for left, right in pairs if left is not None and right is not None and left.text == name]
