@@ -136,24 +136,66 @@ def access(site: Site) -> Iterator[Change]:
 
 
 def call_it(site: Site) -> Iterator[Change]:
-    """`name.lower` → `name.lower()`: a method that was meant to be called."""
-    methods = {m.name for c in site.file.classes for m in c.methods if not _is_property(m.decorators)}
-    speaks = "method" in site.evidence.failure.message or "method" in site.evidence.actual
+    """`name.lower` → `name.lower()`, `return make` → `return make()`: what was meant to be called.
+
+    Known methods and functions, what is called elsewhere in the file, and what sounds like a function; any
+    attribute that is returned or assigned when the failure shows a function.
+    """
+    speaks = _shows_a_function(site)
     for node, _, attribute in accesses(site):
         around = node.parent
         if around is None or around.kind in {"call", "attribute"} or around.field("left") == node:
             continue
-        if speaks or attribute.text in methods or attribute.text in _METHODS:
-            yield Change((TextEdit(node.end, node.end, "()"),), arrow(node.text, f"{node.text}()"))
-    functions = {f.name for f in site.file.functions}
+        if around.kind == "keyword_argument" and around.field("name") == node:
+            continue
+        likeness = _called_likeness(site, attribute.text, node.text)
+        if speaks or likeness > 0.5 or (likeness and around.kind in _HANDED_OUT):
+            yield Change((TextEdit(node.end, node.end, "()"),), arrow(node.text, f"{node.text}()"), likeness)
+    functions = {f.name for f in site.file.functions if not f.owner}
     for node in site.of("identifier"):
         around = node.parent
-        if node.text not in functions or around is None or around.field("left") == node:
+        if around is None or around.field("left") == node or around.kind not in _USED_AS_VALUE:
             continue
-        if around.kind in _USED_AS_VALUE and node.text not in site.scope.own:
-            yield Change((TextEdit(node.end, node.end, "()"),), arrow(node.text, f"{node.text}()"), 0.5)
+        likeness = 0.5 if node.text in functions and node.text not in site.scope.own else 0.0
+        if not likeness and around.kind in _HANDED_OUT and node.text in site.scope.own:
+            likeness = (
+                0.3 if node.text in site.scope.facts.called or _SOUNDS_CALLABLE.search(node.text) else 0.0
+            )
+        if likeness:
+            yield Change((TextEdit(node.end, node.end, "()"),), arrow(node.text, f"{node.text}()"), likeness)
 
 
+def _shows_a_function(site: Site) -> bool:
+    """Whether a value in the failure is a function, a method or a class."""
+    evidence = site.evidence
+    comparison = evidence.failure.comparison
+    types = {comparison.left_type, comparison.right_type} if comparison is not None else set()
+    shown = _FUNCTION_SHOWN.search(f"{evidence.failure.message} {evidence.expected} {evidence.actual}")
+    return shown is not None or bool(types & {"function", "method", "builtin_function_or_method", "type"})
+
+
+def _called_likeness(site: Site, name: str, access: str) -> float:
+    """How likely an attribute is a method: known as one, called elsewhere in the file, or sounding like one."""
+    methods = {m.name for c in site.file.classes for m in c.methods if not _is_property(m.decorators)}
+    owner = site.file.class_named(site.function.owner) if site.function is not None else None
+    if owner is not None and name in owner.attributes - methods and access.startswith(("self.", "cls.")):
+        return 0.1 if _SOUNDS_CALLABLE.search(name) else 0.0
+    if name in methods or name in _METHODS or access in site.scope.file_facts.called:
+        return 1.0
+    if name.isupper() or name.startswith("__") or name[:1].isupper():
+        return 0.0
+    if _SOUNDS_CALLABLE.search(name) or name in site.scope.file_facts.called_names:
+        return 0.4
+    return 0.1
+
+
+_FUNCTION_SHOWN = re.compile(
+    r"<(?:bound method|function|built-in (?:method|function)|class|method) |'(?:method|function|type|builtin_function_or_method)'"
+)
+_SOUNDS_CALLABLE = re.compile(
+    r"(?:^|_)(?:factory|func|function|fn|callback|hook|handler|getter|maker|builder|thunk)$"
+)
+_HANDED_OUT = frozenset({"return_statement", "assignment"})
 _METHODS = frozenset({
     "lower", "upper", "strip", "lstrip", "rstrip", "split", "items", "keys", "values", "copy", "title", "capitalize",
     "read", "readlines", "isdigit", "isalpha", "isupper", "islower", "isspace", "pop", "sort", "reverse", "clear",

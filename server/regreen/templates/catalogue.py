@@ -103,6 +103,7 @@ _CIRCULAR = _raised("AttributeError", saying="circular")
 _OF_MODULE = _raised("AttributeError", saying="^module ")
 _NOT_RAISED = _raised(saying="DID NOT RAISE|not raised")
 _SYNTAX = _raised("SyntaxError", "IndentationError", "TabError")
+_FUNCTION = Trigger(message=re.compile(r"<(?:bound method|function|class|built-in) "))
 _COROUTINE = Trigger(message=re.compile("coroutine|was never awaited"))
 _ENCODING = _raised("UnicodeDecodeError", "UnicodeEncodeError")
 _SHARED = _raised("ValueError", saying="mutable default")
@@ -172,7 +173,7 @@ CATALOGUE: tuple[Template, ...] = (
     Template("attributes.foreign", 0.60, attributes.foreign, attributes.KINDS, only=(_NO_ATTRIBUTE,), exact=True),
     Template("attributes.wrong", 0.0050, attributes.wrong, attributes.KINDS),
     Template("attributes.access", 0.0015, attributes.access, _NAMES),
-    Template("attributes.call_it", 0.0100, attributes.call_it, _NAMES),
+    Template("attributes.call_it", 0.0100, attributes.call_it, _NAMES, likely=((_FUNCTION, 5),)),
     Template("attributes.not_a_call", 0.20, attributes.not_a_call, _CALLS, only=(_NOT_CALLABLE,), exact=True),
     # arguments: TSSB more 4.5 %, fewer 1.5 %, keyword name 0.6 %, swapped 0.24 %
     Template("arguments.missing", 0.50, arguments.missing, _CALLS, only=(_MISSING_ARGUMENT,), exact=True),

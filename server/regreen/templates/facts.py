@@ -60,6 +60,17 @@ class Facts:
         return found
 
     @cached_property
+    def called(self) -> frozenset[str]:
+        """What it calls, as it is written: "make", "self.make", "item.make"."""
+        functions = (node.field("function") for node in self.body.walk() if node.kind == "call")
+        return frozenset(function.text for function in functions if function is not None)
+
+    @cached_property
+    def called_names(self) -> frozenset[str]:
+        """The names of the methods that it calls, whatever they are called on."""
+        return frozenset(text.rpartition(".")[2] for text in self.called if "." in text)
+
+    @cached_property
     def interpolations(self) -> tuple[tuple[int, int, str], ...]:
         """The `{…}` of its f-strings: begin, end, and the quote that ends the literal around them."""
         found = (
