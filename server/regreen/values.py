@@ -299,7 +299,8 @@ class RunRequest:
         spectrum: record which lines each test executes.
         collect_only: stop after collection.
         details: record frames, locals and comparisons of failures (slower).
-        stop_at_first_failure: end the run at the first red test.
+        stop_at_first_failure: end the run at the first red test that is not one of `known_red`.
+        known_red: tests that were red before, and may stay so.
         canaries: raise the canary here and record its arrival.
         observe: (file, 0-based line of the patched text) inside functions whose calls are digested.
         seconds_per_test, seconds, import_seconds: limits; import and collection have their own.
@@ -314,6 +315,7 @@ class RunRequest:
     collect_only: bool = False
     details: bool = True
     stop_at_first_failure: bool = False
+    known_red: tuple[str, ...] = ()
     canaries: tuple[CanaryPoint, ...] = ()
     observe: tuple[CanaryPoint, ...] = ()
     seconds_per_test: float = 30.0

@@ -111,6 +111,14 @@ def test_a_stop_at_the_first_failure_wins_over_the_project_s_wish(host: Probe, t
     assert host.run(copy, stop_first=True).outcomes == {"test_red": "failed"}
 
 
+def test_a_test_that_was_red_before_does_not_stop_the_run(host: Probe, tmp_path: Path) -> None:
+    copy = Copy(
+        tmp_path, {"test_it.py": "def test_a(): assert 0\ndef test_b(): assert 0\ndef test_c(): pass\n"}
+    )
+    ran = host.run(copy, stop_first=True, known_red=["test_it.py::test_a"])
+    assert ran.outcomes == {"test_a": "failed", "test_b": "failed"}
+
+
 def test_named_tests_run_alone_whatever_paths_addopts_has(host: Probe, tmp_path: Path) -> None:
     copy = Copy(tmp_path, {**CODE, "pytest.ini": ini("test_one.py")})
     assert host.run(copy, "test_two.py::test_slow").outcomes == {"test_slow": "passed"}

@@ -278,6 +278,7 @@ def _message(
         "collect_only": request.collect_only,
         "details": request.details,
         "stop_first": request.stop_at_first_failure,
+        "known_red": list(request.known_red),
         "canaries": _places(request.canaries, paths),
         "observe": _places(request.observe, paths),
         "kind": project.kind,

@@ -6,33 +6,71 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from regreen import impact
+from regreen.pipeline.concurrent import all_or_none
 from regreen.pipeline.parts import Baseline, Tools, merged
 from regreen.source import ProjectSources
 from regreen.validation.paths import is_test
-from regreen.values import RunRequest
+from regreen.values import RunReport, RunRequest
 
 COLD_MAP_SECONDS = 10.0
-"""How long the unpatched tests that import a file may run to fill a cold coverage map."""
+"""How long the unpatched tests that import a file may run to fill a cold coverage map after a save."""
+
+PATIENT_SECONDS = 60.0
+"""The same for a typed command: it is waited for, and a fix that is proven only for its own test is worth less."""
+
+SHARDS = 2
+"""Runs at once that fill a map."""
 
 
-async def with_impacted_tests(
-    base: Baseline, files: Iterable[Path], sources: ProjectSources, tools: Tools
-) -> tuple[Baseline, bool]:
-    """Extend a partial baseline with the tests that import any of `files`.
+class Coverage:
+    """The coverage map of one unpatched snapshot, filled as far as heals ask for it.
 
-    Returns:
-        The baseline, and whether every test that can matter is in it.
+    Args:
+        tools: the project's parts.
+        seconds: how long one filling may run.
     """
-    if base.whole_suite:
-        return base, True
+
+    def __init__(self, tools: Tools, seconds: float = COLD_MAP_SECONDS) -> None:
+        self._tools = tools
+        self._seconds = seconds
+        self._reports: list[RunReport] = []
+        self._asked: set[str] = set()
+        self._complete = True
+
+    async def extend(
+        self, base: Baseline, files: Iterable[Path], sources: ProjectSources
+    ) -> tuple[Baseline, bool]:
+        """Extend a partial baseline with the tests that import any of `files`.
+
+        Returns:
+            The baseline, and whether every test that can matter is in it.
+        """
+        if base.whole_suite:
+            return base, True
+        wanted = _importing_tests(base, files, sources)
+        if not wanted:
+            return base, False
+        await self._fill(base, [name for name in wanted if name not in self._asked])
+        for report in self._reports:
+            base = merged(base, report)
+        return base, self._complete
+
+    async def _fill(self, base: Baseline, names: list[str]) -> None:
+        """Run the tests of these files as they are, in shards; what was not finished is not tried again."""
+        self._asked.update(names)
+        shards = [tuple(names[n::SHARDS]) for n in range(min(SHARDS, len(names)))]
+        requests = [
+            RunRequest(base.snapshot, shard, spectrum=True, details=False, seconds=self._seconds)
+            for shard in shards
+        ]
+        reports = await all_or_none(*(self._tools.oracle.run(request) for request in requests))
+        self._reports += reports
+        self._complete &= all(one.exit_status is not None and not one.problem for one in reports)
+
+
+def _importing_tests(base: Baseline, files: Iterable[Path], sources: ProjectSources) -> list[str]:
+    """The test files that import any of these files, relative to the project, sorted."""
     project = base.snapshot.project
     importing = {path for file in files for path in impact.importers(file, sources) if is_test(path, project)}
-    test_files = sorted(path for path in importing if path.name != "conftest.py")
-    wanted = [str(path.relative_to(project.root).as_posix()) for path in test_files]
-    if not wanted:
-        return base, False
-    report = await tools.oracle.run(
-        RunRequest(base.snapshot, tuple(wanted), spectrum=True, details=False, seconds=COLD_MAP_SECONDS)
-    )
-    complete = report.exit_status is not None and not report.problem
-    return merged(base, report), complete
+    names = [path.relative_to(project.root).as_posix() for path in importing if path.name != "conftest.py"]
+    return sorted(names)

@@ -8,15 +8,17 @@ from pathlib import Path
 
 from regreen import impact
 from regreen.localization import rank
-from regreen.pipeline.coverage import with_impacted_tests
+from regreen.pipeline.coverage import Coverage
 from regreen.pipeline.parts import Baseline, Tools
 from regreen.pipeline.places import changed_lines
 from regreen.pipeline.search import Field
 from regreen.pipeline.texts import heads, load_sources
 from regreen.source import ProjectSources
-from regreen.validation.gate import Gate, dangerous, literals_of
+from regreen.validation.gate import Gate
+from regreen.validation.hazards import dangerous
 from regreen.validation.ladder import Known, Target
 from regreen.validation.paths import protected
+from regreen.validation.special_case import literals_of
 from regreen.values import Candidate, Suspect, TestSelection, TestStatus
 
 COVERED_FILES = 50
@@ -39,7 +41,7 @@ class Ground:
     field: Field
 
 
-async def survey(target: Target, base: Baseline, tools: Tools, isolation: str) -> Ground:
+async def survey(target: Target, base: Baseline, tools: Tools, coverage: Coverage, isolation: str) -> Ground:
     """Rank the suspects of a reproduced failure and gather what its candidates are judged against."""
     sources, texts = await load_sources(base.snapshot, tools)
     first_lines = heads(texts)
@@ -67,7 +69,7 @@ async def survey(target: Target, base: Baseline, tools: Tools, isolation: str) -
     # The first ranking says whose tests to run where few are known; what they execute then tells lines apart.
     suspects = ranked(base)
     covered = {suspect.path for suspect in suspects[:COVERED_FILES]}
-    base, complete = await with_impacted_tests(base, covered, sources, tools)
+    base, complete = await coverage.extend(base, covered, sources)
     suspects = ranked(base)
     safe = tuple(suspect for suspect in suspects if isolation != "none" or not _hazard(suspect, sources))
 

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from regreen import templates
+from regreen.pipeline.coverage import Coverage
 from regreen.pipeline.ground import survey
 from regreen.pipeline.offers import proven
 from regreen.pipeline.parts import Baseline, Tools, merged
@@ -73,6 +74,7 @@ async def heal(
     reporter: Reporter,
     *,
     first: Iterable[Candidate] = (),
+    coverage: Coverage | None = None,
 ) -> HealResult:
     """Find verified fixes for one red test.
 
@@ -86,9 +88,12 @@ async def heal(
         settings: budgets and limits.
         reporter: hears of progress, each judged candidate and the result.
         first: candidates to try before any other, such as a fix that turned another test green.
+        coverage: what other heals of this baseline learned; nothing without.
     """
     started = tools.clock.monotonic()
-    result = await _heal(failure, base, tools, settings, reporter, first, started)
+    result = await _heal(
+        failure, base, tools, settings, reporter, first, coverage or Coverage(tools), started
+    )
     tools.history.record(base.snapshot.project, result)
     reporter.result(result)
     return result
@@ -101,6 +106,7 @@ async def _heal(
     settings: Settings,
     reporter: Reporter,
     first: Iterable[Candidate],
+    coverage: Coverage,
     started: float,
 ) -> HealResult:
     ending = _Ending(failure, tools, started)
@@ -114,7 +120,7 @@ async def _heal(
 
     reporter.progress(Progress("localise", "Looking for the fault", failure.nodeid))
     target = seen.target
-    ground = await survey(target, merged(base, seen.report), tools, seen.report.isolation)
+    ground = await survey(target, merged(base, seen.report), tools, coverage, seen.report.isolation)
     ending.suspects = ground.suspects[:5]
     if not ground.suspects and (elsewhere := imported_from_elsewhere(seen.report.foreign)):
         return ending(Outcome.ENVIRONMENT, elsewhere)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from regreen.pipeline.coverage import COLD_MAP_SECONDS, Coverage
 from regreen.pipeline.groups import grouped
 from regreen.pipeline.parts import Baseline, Tools
 from regreen.pipeline.reasons import cause_of
@@ -19,13 +20,27 @@ SEARCHED = frozenset({Outcome.NO_FIX, Outcome.OVER_BUDGET})
 
 
 async def heal_all(
-    base: Baseline, tools: Tools, settings: Settings, reporter: Reporter, *, nodeids: Sequence[str] = ()
+    base: Baseline,
+    tools: Tools,
+    settings: Settings,
+    reporter: Reporter,
+    *,
+    nodeids: Sequence[str] = (),
+    map_seconds: float = COLD_MAP_SECONDS,
 ) -> tuple[HealResult, ...]:
     """Heal every red test of a baseline, or those named, the fastest first.
 
     A red test that a proof already showed green takes over that fix. A fix that turned one test green is tried
     first for the others. Where a search found nothing, failures with the same exception at the same line of the
     project's code are not searched again.
+
+    Args:
+        base: the unpatched project.
+        tools: the project's parts.
+        settings: budgets and limits.
+        reporter: hears of everything.
+        nodeids: the red tests that are wanted; empty for all.
+        map_seconds: how long green tests may run to learn what a patch may break, where the baseline is partial.
 
     Returns:
         One result for each red test, in the order of the run.
@@ -35,6 +50,7 @@ async def heal_all(
     def is_test_file(path: Path) -> bool:
         return path in tests or is_test(path, project)
 
+    coverage = Coverage(tools, map_seconds)
     wanted = set(nodeids)
     failures = [f for f in base.report.failures if not wanted or f.nodeid in wanted]
     results: dict[str, HealResult] = {}
@@ -48,7 +64,7 @@ async def heal_all(
                 reporter.result(result)
             else:
                 first = _seeds(fixes)
-                result = await heal(failure, base, tools, settings, reporter, first=first)
+                result = await heal(failure, base, tools, settings, reporter, first=first, coverage=coverage)
                 hopeless = result if result.outcome in SEARCHED else None
             fixes.extend(result.fixes)
             results[failure.nodeid] = result

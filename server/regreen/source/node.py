@@ -69,7 +69,7 @@ def _characters(data: bytes) -> int:
 class Tree:
     """One parsed text: what the nodes of the tree share. Each node exists once and remembers its answers."""
 
-    __slots__ = ("_nodes", "_order", "_places", "lines", "offsets", "raw", "text")
+    __slots__ = ("_asked", "_nodes", "_order", "_places", "lines", "offsets", "raw", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -79,6 +79,7 @@ class Tree:
         self.raw = tree_sitter.Parser(_LANGUAGE).parse(data)
         self._nodes: dict[int, Node] = {}
         self._order: list[Node] = []  # every named node but the comments, as the text has them
+        self._asked = 0  # bytes under nodes that were listed by themselves
         self._places: dict[int, tuple[int, int]] = {}  # where a node and all below it are in that list
 
     @property
@@ -94,8 +95,15 @@ class Tree:
         return found
 
     def below(self, node: Node) -> list[Node]:
-        """Return a node and every named node below it, in the order of the text; comments are left out."""
+        """Return a node and every named node below it, in the order of the text; comments are left out.
+
+        The whole tree is listed once, but not before parts as long as the text were asked for: of many a patched
+        text only one function is ever looked at.
+        """
         if not self._order:
+            self._asked += node.raw.end_byte - node.raw.start_byte
+            if self._asked < self.raw.root_node.end_byte:
+                return _below(node)
             self._walk()
         place = self._places.get(node.raw.id)
         return [node] if place is None else self._order[place[0] : place[1]]
@@ -112,6 +120,16 @@ class Tree:
             self._order.append(node)
             pending.append(node.raw.id)
             pending.extend(reversed(node.named))
+
+
+def _below(top: Node) -> list[Node]:
+    listed: list[Node] = []
+    pending = [top]
+    while pending:
+        node = pending.pop()
+        listed.append(node)
+        pending.extend(reversed(node.named))
+    return listed
 
 
 @dataclass(frozen=True, slots=True)

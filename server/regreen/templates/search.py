@@ -1,15 +1,18 @@
 """In which order do candidates come out?
 
-Best first: a candidate's score is suspiciousness × prior × the caller's weight for the template. A template
-is run at a statement only when no better candidate can come from anywhere else, since the score it can reach
-there is known beforehand; so the first candidates come at once, however long the function is. Templates whose
-trigger names the mistake go first.
+A candidate's score is suspiciousness × prior × the caller's weight for the template. Candidates come by score,
+but each one that a template already gave makes its next ones less urgent: had it been that kind of mistake, one
+of the earlier, likelier ideas would have mended it. So no template with many ideas crowds out the others. A
+template is run at a statement only when no better candidate can come from anywhere else, since the score it can
+reach there is known beforehand; so the first candidates come at once, however long the function is. Templates
+whose trigger names the mistake go first.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +26,7 @@ from regreen.templates.sites import find, frame_suspects, is_test_path, named_su
 from regreen.values import Candidate, Failure, FileEdit, Suspect, TextEdit
 
 _EXACT = 10.0  # added to the score of a template whose trigger names the mistake
+_PATIENCE = 10  # ideas of one template after which its next one counts half
 
 
 def always(_template: str) -> float:
@@ -47,8 +51,8 @@ def candidates(
             0 switches a template off.
 
     Yields:
-        Candidates with minimal edits, without duplicates (by the resulting text), in descending order of
-        score. Scores of exact templates lie above 10, all others are in [0, 1].
+        Candidates with minimal edits, without duplicates (by the resulting text). Scores of exact templates
+        lie above 10, all others are in [0, 1]; those of one template come in descending order.
     """
     evidence = read(failure, sources)
     seen: set[tuple[tuple[Path, int], ...]] = set()
@@ -83,6 +87,11 @@ class _Task:
     suspiciousness: float
     prior: float
 
+    @property
+    def bound(self) -> float:
+        """The best score an idea of it can have."""
+        return self.suspiciousness * min(1.0, self.prior) + _EXACT * self.template.exact
+
     def ideas(self) -> Iterator[_Idea]:
         for change in self.template.generate(self.site):
             score = self.suspiciousness * min(1.0, self.prior * min(1.0, change.factor))
@@ -92,20 +101,33 @@ class _Task:
 def _best_first(
     templates: Sequence[Template], sites: Sequence[tuple[Site, float]], weight: Callable[[str], float]
 ) -> Iterator[_Idea]:
-    """Yield every idea in descending order of its score, running each template as late as possible."""
+    """Yield every idea, the most urgent first, running each template as late as possible."""
     count = itertools.count()
+    given: Counter[str] = Counter()
     heap: list[tuple[float, int, _Task | _Idea]] = []
+
+    def push(score: float, template: str, entry: _Task | _Idea) -> None:
+        heapq.heappush(heap, (-_urgency(score, given[template]), next(count), entry))
+
     for task in _tasks(templates, sites, weight):
-        bound = task.suspiciousness * min(1.0, task.prior) + _EXACT * task.template.exact
-        heap.append((-bound, next(count), task))
-    heapq.heapify(heap)
+        push(task.bound, task.template.name, task)
     while heap:
-        _, _, entry = heapq.heappop(heap)
-        if isinstance(entry, _Task):
+        urgency, _, entry = heapq.heappop(heap)
+        score, template = (
+            (entry.bound, entry.template.name) if isinstance(entry, _Task) else (entry[0], entry[2].name)
+        )
+        if _urgency(score, given[template]) < -urgency:  # others of its template came in between
+            push(score, template, entry)
+        elif isinstance(entry, _Task):
             for idea in entry.ideas():
-                heapq.heappush(heap, (-idea[0], next(count), idea))
+                push(idea[0], template, idea)
         else:
+            given[template] += 1
             yield entry
+
+
+def _urgency(score: float, given: int) -> float:
+    return score / (1 + given / _PATIENCE)
 
 
 def _tasks(

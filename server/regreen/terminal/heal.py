@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from regreen.errors import EnvironmentProblem, RegreenError, StaleFix, UsageError, UserError
-from regreen.pipeline import Baseline, Tools, baseline, heal_all
+from regreen.pipeline import PATIENT_SECONDS, Baseline, Tools, baseline, heal_all
 from regreen.platform.background import run_blocking
 from regreen.ports import Git, History, Mirror
 from regreen.settings import Settings
@@ -189,7 +189,9 @@ async def _heal_with(
 ) -> Healed:
     base = await baseline(tools, settings, reporter, nodeids=target.nodeids)
     _must_have_run(base.report, target.project)
-    results = await heal_all(base, tools, settings, reporter) if base.report.failures else ()
+    results: tuple[HealResult, ...] = ()
+    if base.report.failures:
+        results = await heal_all(base, tools, settings, reporter, map_seconds=PATIENT_SECONDS)
     fixes = best_fixes(results)
     if not (options.apply or options.patch):
         return Healed(target.project, len(base.report.outcomes), results, fixes)

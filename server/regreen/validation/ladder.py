@@ -192,11 +192,12 @@ async def climb_selection(
         request: as for the target; its node ids and limits are widened.
     """
     wanted = dict.fromkeys((*selection.nodeids, *target.nodeids))
+    known_red = tuple(nodeid for nodeid in wanted if known.red(nodeid) and nodeid not in target.nodeids)
     report = await oracle.run(
         replace(
             request,
             nodeids=tuple(wanted),
-            stop_at_first_failure=False,
+            known_red=known_red,
             seconds_per_test=max(request.seconds_per_test, 10.0),
             seconds=request.seconds + 10.0 * len(wanted),
         )
@@ -210,16 +211,16 @@ def judge_selection(report: RunReport, target: Target, selection: TestSelection,
     if step.verdict is not Verdict.PLAUSIBLE:
         return step
     collected = set(report.collected)
-    for nodeid in selection.nodeids:
-        if not known.green(nodeid):
-            continue
+    green = [nodeid for nodeid in selection.nodeids if known.green(nodeid)]
+    for nodeid in green:
+        if nodeid in report.outcomes and report.outcomes[nodeid].status.is_red:
+            return Step(Verdict.REGRESSION, f"{nodeid} turns red", report)
+    for nodeid in green:
         outcome = report.outcomes.get(nodeid)
         if nodeid not in collected:
             return Step(Verdict.TAMPERED, f"{nodeid} is no longer collected", report)
         if outcome is None:
             return Step(Verdict.CRASH, f"{nodeid} was not reached", report)
-        if outcome.status.is_red:
-            return Step(Verdict.REGRESSION, f"{nodeid} turns red", report)
         if outcome.status is not known.statuses[nodeid]:
             was, now = known.statuses[nodeid].value, outcome.status.value
             return Step(Verdict.TAMPERED, f"{nodeid} was {was} and is now {now}", report)

@@ -8,7 +8,9 @@ import pytest
 
 from regreen import edits
 from regreen.source import ProjectSources
-from regreen.validation.gate import Gate, dangerous, literals_of
+from regreen.validation.gate import Gate
+from regreen.validation.hazards import dangerous
+from regreen.validation.special_case import literals_of
 from regreen.values import Candidate, Suspect
 
 FILE = Path("/project/shop.py")

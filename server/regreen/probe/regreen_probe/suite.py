@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-import warnings
 
-from regreen_probe import loader, preload, redirect, signals
+from regreen_probe import cache, loader, preload, redirect, signals
 from regreen_probe.pipe import Pipe
 
 
-def uncompilable(paths: list[str]) -> list[dict[str, object]]:
-    """Records of those Python files that this Python cannot compile."""
+def uncompilable(paths: list[str], *, spectrum: bool) -> list[dict[str, object]]:
+    """Records of those Python files that this Python cannot compile; the code of the others is kept for their import."""
     records: list[dict[str, object]] = []
     for path in paths:
         if not path.endswith((".py", ".pyw")):
@@ -20,9 +19,7 @@ def uncompilable(paths: list[str]) -> list[dict[str, object]]:
         with open(path, "rb") as file:
             source = file.read()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                compile(source, path, "exec", dont_inherit=True)
+            cache.compiled(path, source, cache.MARKED if spectrum else cache.PLAIN)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = getattr(error, "lineno", None) or 1
             message = getattr(error, "msg", None) or str(error)

@@ -57,6 +57,7 @@ class Tuner:
     def __init__(self, request: dict) -> None:
         self.request = request
         self.cache = os.path.join(request["temp"], "pytest-cache")
+        self.known_red = frozenset(request["known_red"])
         self.chosen = arguments(request)[1 : 1 + len(request["args"])]
 
     @pytest.hookimpl(tryfirst=True)
@@ -75,13 +76,23 @@ class Tuner:
         for name, value in QUIET.items():
             if hasattr(option, name):
                 setattr(option, name, value)
-        option.maxfail = 1 if self.request["stop_first"] else 0
+        option.maxfail = 0
         option.collectonly = self.request["collect_only"]
         option.continue_on_collection_errors = not self.request["stop_first"]
         config._inicache["cache_dir"] = self.cache
         if self.chosen:
             config.args[:] = self.chosen  # and not what addopts names beside
         yield
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionstart(self, session):
+        """Remember what can be ended."""
+        self.session = session
+
+    def pytest_runtest_logreport(self, report):
+        """End the run at the first red test, if it shall; `--maxfail` would count those that were red before, too."""
+        if self.request["stop_first"] and report.failed and report.nodeid not in self.known_red:
+            self.session.shouldfail = "a test is red"
 
 
 class _Writing:
