@@ -1,0 +1,162 @@
+"""What does a heal look for, and what does it end in?"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from regreen.values.projects import FileEdit
+from regreen.values.runs import Failure, TestSelection
+
+
+class Verdict(enum.Enum):
+    """What validation found out about one candidate patch."""
+
+    UNAPPLICABLE = "UNAPPLICABLE"  # its edits do not fit the text, or the result does not compile
+    REJECTED = "REJECTED"  # refused by the gate, never run
+    STILL_FAILING = "STILL_FAILING"
+    REGRESSION = "REGRESSION"  # the target is green, another selected test turned red
+    TIMEOUT = "TIMEOUT"
+    CRASH = "CRASH"
+    TAMPERED = "TAMPERED"  # the report cannot be what an honest run gives
+    PLAUSIBLE = "PLAUSIBLE"
+
+
+class Outcome(enum.Enum):
+    """How one heal ended. Every heal ends in exactly one of these."""
+
+    VERIFIED = "VERIFIED"
+    VERIFIED_TARGET_ONLY = "VERIFIED_TARGET_ONLY"
+    FLAKY = "FLAKY"
+    STALE_TEST = "STALE_TEST"
+    ENVIRONMENT = "ENVIRONMENT"
+    NOT_REPRODUCED = "NOT_REPRODUCED"
+    NO_FIX = "NO_FIX"
+    OVER_BUDGET = "OVER_BUDGET"
+    STUCK = "STUCK"
+    CANCELLED = "CANCELLED"
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A statement that may be at fault. `suspiciousness` in [0, 1]; `function` is its qualified name."""
+
+    path: Path
+    line: int
+    suspiciousness: float
+    function: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A patch that might be the fix.
+
+    Args:
+        edits: one entry per file.
+        template: the name of the template or strategy it came from ("comparison.boundary").
+        title: what it does, for people ("`<` → `<=`").
+        score: suspiciousness × prior; candidates are tried in descending order.
+        suspect: where it was aimed.
+        kind: "cause" | "guard" | "literal" | "deletion": the last three rank below causes.
+    """
+
+    edits: tuple[FileEdit, ...]
+    template: str
+    title: str
+    score: float
+    suspect: Suspect
+    kind: str = "cause"
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateVerdict:
+    """What became of one candidate, and why, in one line for people."""
+
+    candidate: Candidate
+    verdict: Verdict
+    reason: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a fix may be offered; all counts are of tests that ran.
+
+    Args:
+        red_to_green: tests that were red without the patch and are green with it.
+        still_green: tests that were green before and are green with it.
+        still_red: other tests that were red before and still are.
+        runs, runs_wanted: repeated runs of the target that were green, of how many.
+        selection: which tests were run beside the target, and why.
+        complete: every impacted test was run.
+        canary: "reached" | "not applicable": proof that the patched statement is what ran.
+        lines_changed: lines of the diff's larger side.
+        isolation: what confined the runs.
+        seconds: from the start of the heal to this proof.
+        command: a shell line that reproduces the proof once the fix is applied.
+        notes: honest remarks ("runs reduced to 1: the test takes 7.2 s").
+    """
+
+    red_to_green: tuple[str, ...]
+    still_green: int
+    still_red: tuple[str, ...]
+    runs: int
+    runs_wanted: int
+    selection: TestSelection
+    complete: bool
+    canary: str
+    lines_changed: int
+    isolation: str
+    seconds: float
+    command: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedFix:
+    """A candidate that climbed the whole ladder. `base_digests`: text it may be applied to."""
+
+    fix_id: str
+    failure: Failure
+    candidate: Candidate
+    evidence: Evidence
+    base_digests: Mapping[Path, str]
+    diff: str
+    target_only: bool = False
+    differs_from: tuple[str, ...] = ()  # ids of other offers that behave differently
+
+
+@dataclass(frozen=True, slots=True)
+class HealResult:
+    """How the heal of one failure ended.
+
+    Args:
+        fixes: best first, at most three; empty unless the outcome is VERIFIED or VERIFIED_TARGET_ONLY.
+        reason: one or two sentences for people; for NO_FIX what was tried and why it failed.
+        cause: one line: where and what went wrong.
+        tried: verdict name → how many candidates ended so.
+        suspects: the most suspicious places, best first.
+    """
+
+    failure: Failure
+    outcome: Outcome
+    reason: str
+    cause: str
+    fixes: tuple[VerifiedFix, ...] = ()
+    tried: Mapping[str, int] = field(default_factory=dict)
+    suspects: tuple[Suspect, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Something a person waiting may want to see: a stage, a sentence, and how far in [0, 1] if known."""
+
+    stage: str  # sync | baseline | reproduce | localise | search | verify
+    message: str
+    nodeid: str = ""
+    fraction: float | None = None

@@ -1,0 +1,222 @@
+"""What is run, and what did it show?"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from regreen.values.projects import Snapshot
+
+
+class TestStatus(enum.Enum):
+    """The outcome of one test over its three phases."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    PASSED = "passed"
+    FAILED = "failed"  # the call phase, or a collection, failed
+    ERROR = "error"  # a fixture or a teardown failed
+    SKIPPED = "skipped"
+    XFAILED = "xfailed"
+    XPASSED = "xpassed"
+    TIMEOUT = "timeout"  # killed after its time limit
+    CRASHED = "crashed"  # the process ended inside this test
+
+    @property
+    def is_red(self) -> bool:
+        """Whether this status needs healing."""
+        return self in (TestStatus.FAILED, TestStatus.ERROR, TestStatus.TIMEOUT, TestStatus.CRASHED)
+
+
+class Rung(enum.Enum):
+    """How a run is started (see the validation ladder)."""
+
+    WARM = "warm"  # fork of a process that holds pytest and nothing of the project
+    COLD = "cold"  # a fresh process
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A local variable of a frame; `value` is a bounded repr."""
+
+    name: str
+    type: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One traceback entry, outermost first in a failure. `own`: the file belongs to the project."""
+
+    path: Path
+    line: int
+    function: str
+    own: bool
+    locals: tuple[Local, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The two sides of the comparison that failed, as bounded reprs; `op` is Python's (`==`, `in` …)."""
+
+    op: str
+    left: str
+    right: str
+    left_type: str = ""
+    right_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One red test (or file that cannot be collected) with all that is known about why.
+
+    Args:
+        nodeid: the test, or the file's node id for a collection error.
+        phase: setup | call | teardown | collect.
+        exception: qualified type name ("AssertionError", "pkg.errors.Oops"); "Timeout" or "Crash" if killed.
+        message: the exception's text, bounded.
+        frames: outermost first; for a SyntaxError the last frame is the place the parser names.
+        comparison: for a failed comparison in an assert.
+        hints: facts read from live objects by the probe, e.g. {"name": "pirce", "near": "price,prices"}.
+        output: the last lines the test printed, bounded.
+        path, line: where the test is defined (0-based).
+    """
+
+    nodeid: str
+    phase: str
+    exception: str
+    message: str
+    frames: tuple[Frame, ...]
+    path: Path
+    line: int
+    comparison: Comparison | None = None
+    hints: Mapping[str, str] = field(default_factory=dict)
+    output: str = ""
+    seconds: float = 0.0
+
+    @property
+    def is_collection(self) -> bool:
+        """Whether the file could not even be collected."""
+        return self.phase == "collect"
+
+
+@dataclass(frozen=True, slots=True)
+class TestOutcome:
+    """The result of one test. `path`, `line`: where it is defined; `markers`: names of its marks."""
+
+    __test__ = False
+
+    nodeid: str
+    status: TestStatus
+    seconds: float
+    path: Path
+    line: int
+    markers: frozenset[str] = frozenset()
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spectrum:
+    """Which lines each test executed: node id → file → 0-based lines. Imports count for no test."""
+
+    lines: Mapping[str, Mapping[Path, frozenset[int]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryPoint:
+    """A place in the patched text: the statement at or after this 0-based line."""
+
+    path: Path
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """One run of some tests in a private copy.
+
+    Args:
+        snapshot: the text to run.
+        nodeids: the tests; empty means the whole suite as the project's configuration selects it.
+        overlay: files whose bytes differ from the snapshot (the candidate patch).
+        rung: warm or cold.
+        fresh_copy: lay a new copy instead of using one that earlier runs cleaned up.
+        spectrum: record which lines each test executes.
+        collect_only: stop after collection.
+        details: record frames, locals and comparisons of failures (slower).
+        stop_at_first_failure: end the run at the first red test that is not one of `known_red`.
+        known_red: tests that were red before, and may stay so.
+        canaries: raise the canary here and record its arrival.
+        observe: (file, 0-based line of the patched text) inside functions whose calls are digested.
+        seconds_per_test, seconds, import_seconds: limits; import and collection have their own.
+    """
+
+    snapshot: Snapshot
+    nodeids: tuple[str, ...] = ()
+    overlay: Mapping[Path, bytes] = field(default_factory=dict)
+    rung: Rung = Rung.WARM
+    fresh_copy: bool = False
+    spectrum: bool = False
+    collect_only: bool = False
+    details: bool = True
+    stop_at_first_failure: bool = False
+    known_red: tuple[str, ...] = ()
+    canaries: tuple[CanaryPoint, ...] = ()
+    observe: tuple[CanaryPoint, ...] = ()
+    seconds_per_test: float = 30.0
+    seconds: float = 600.0
+    import_seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run showed.
+
+    Args:
+        outcomes: by node id, in execution order; a file that could not be collected appears under
+            its own node id with status FAILED and a failure of phase "collect".
+        collected: every node id pytest selected, in order.
+        exit_status: pytest's own exit status, None when the process did not end by itself.
+        spectrum: empty unless asked for.
+        origins: for every overlaid file that was imported, the copy's file it was loaded from,
+            mapped back to the user's tree; a file missing here was never imported.
+        canary_arrived: whether the canary was reached.
+        problem: why the run as a whole is unusable ("import timed out", "cannot compile …"), else "".
+        uncompilable: overlaid files that do not compile in the user's Python.
+        behaviour: digest of what the observed functions returned, call by call; "" when nothing was observed.
+        isolation: what confined it: "landlock" | "none" | …
+        stderr: the tail of what the process wrote.
+        foreign: project modules that were imported from anywhere else than the copy: name → file. For
+            these the run says nothing about the snapshot's text.
+    """
+
+    outcomes: Mapping[str, TestOutcome]
+    collected: tuple[str, ...]
+    exit_status: int | None
+    spectrum: Spectrum = field(default_factory=Spectrum)
+    origins: frozenset[Path] = frozenset()
+    canary_arrived: bool = False
+    problem: str = ""
+    uncompilable: frozenset[Path] = frozenset()
+    behaviour: str = ""
+    isolation: str = "none"
+    stderr: str = ""
+    seconds: float = 0.0
+    foreign: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Every failure, in execution order."""
+        return tuple(o.failure for o in self.outcomes.values() if o.status.is_red and o.failure)
+
+
+@dataclass(frozen=True, slots=True)
+class TestSelection:
+    """Tests to run after a change, and why they were chosen. `complete`: nothing relevant was left out."""
+
+    __test__ = False
+
+    nodeids: tuple[str, ...]
+    reason: str
+    complete: bool = True
