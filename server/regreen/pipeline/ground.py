@@ -75,11 +75,14 @@ async def survey(target: Target, base: Baseline, tools: Tools, coverage: Coverag
 
     test = sources.get(target.failure.path)
     literals = literals_of(test, target.failure.line) if test else frozenset[str]()
-    statuses = {nodeid: outcome.status for nodeid, outcome in base.outcomes.items()}
+    known = Known(
+        {nodeid: outcome.status for nodeid, outcome in base.outcomes.items()},
+        {nodeid: outcome.seconds for nodeid, outcome in base.outcomes.items()},
+    )
     field = Field(
         target,
         base.snapshot,
-        Known(statuses),
+        known,
         Gate(sources, why_not, literals),
         _selector(base, sources, complete=complete),
         texts,

@@ -75,7 +75,7 @@ def insertion(file: SourceFile, code: str) -> TextEdit:
 def missing(site: Site) -> Iterator[Change]:
     """NameError: import the name from the standard library, or from the project's module that defines it."""
     name = missing_name(site)
-    if not name or name in site.file.names.bound:
+    if not name or name in site.file.names.bound or name not in site.file.names.read:
         return
     found: list[str] = []
     hint = site.evidence.failure.hints.get("import", "")

@@ -67,7 +67,7 @@ def appended(site: Site, call: Node, arguments: list[Node], text: str) -> tuple[
 
 def saved(site: Site) -> Iterator[Change]:
     """`set_mode(True)` → `set_mode(previous)`: a literal is passed where a value in scope was kept for it."""
-    idle, usable = idle_at(site), names_at(site)
+    idle, usable, kept = idle_at(site), names_at(site), _kept(site)
     found: list[tuple[float, Node, str]] = []
     for node, simple, arguments in calls(site):
         function = next(iter(meant(site, node)), None)
@@ -85,7 +85,7 @@ def saved(site: Site) -> Iterator[Change]:
                 likeness = 1.0 if name in idle else 0.0
                 if name == wanted:
                     likeness = max(likeness, 0.6)
-                elif _kept_from(site, name) & _words(simple):
+                elif kept.get(name, set()) & _words(simple):
                     likeness = max(likeness, 0.5)
                 if likeness:
                     found.append((likeness, literal, name))
@@ -98,15 +98,19 @@ def _is_plain(node: Node) -> bool:
     return node.kind in _PLAIN and (node.kind != "string" or node.text in {'""', "''"})
 
 
-def _kept_from(site: Site, name: str) -> set[str]:
-    """The words of what a name was given first: `previous = get_mode()` keeps a mode."""
+def _kept(site: Site) -> dict[str, set[str]]:
+    """Names, each with the words of what it was given first: `previous = get_mode()` keeps a mode."""
+    kept: dict[str, set[str]] = {}
     for node in site.body.walk():
+        if node.kind != "assignment":
+            continue
         left, right = node.field("left"), node.field("right")
-        if node.kind == "assignment" and left is not None and right is not None and left.text == name:
-            called = right.field("function") if right.kind == "call" else right
-            simple = called.kind in {"identifier", "attribute"} if called is not None else False
-            return _words(called.text.rpartition(".")[2]) if called is not None and simple else set()
-    return set()
+        if left is None or right is None or left.text in kept:
+            continue
+        called = right.field("function") if right.kind == "call" else right
+        simple = called is not None and called.kind in {"identifier", "attribute"}
+        kept[left.text] = _words(called.text.rpartition(".")[2]) if called is not None and simple else set()
+    return kept
 
 
 def _words(name: str) -> set[str]:

@@ -127,7 +127,7 @@ def _best_first(
 
 
 def _urgency(score: float, given: int) -> float:
-    return score / (1 + given / _PATIENCE)
+    return score if score >= _EXACT else score / (1 + given / _PATIENCE)
 
 
 def _tasks(

@@ -7,7 +7,7 @@ ones for every candidate; `prove` climbs the rest for the few that may be offere
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from regreen.ports import Oracle
@@ -64,9 +64,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The unpatched outcomes that a patch is held against: node id → status."""
+    """The unpatched outcomes that a patch is held against.
+
+    Args:
+        statuses: node id → status.
+        seconds: node id → how long the test took.
+    """
 
     statuses: Mapping[str, TestStatus]
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     def green(self, nodeid: str) -> bool:
         """Whether the test was green without the patch."""
@@ -193,13 +199,14 @@ async def climb_selection(
     """
     wanted = dict.fromkeys((*selection.nodeids, *target.nodeids))
     known_red = tuple(nodeid for nodeid in wanted if known.red(nodeid) and nodeid not in target.nodeids)
+    took = [known.seconds.get(nodeid, 0.0) for nodeid in wanted]
     report = await oracle.run(
         replace(
             request,
             nodeids=tuple(wanted),
             known_red=known_red,
-            seconds_per_test=max(request.seconds_per_test, 10.0),
-            seconds=request.seconds + 10.0 * len(wanted),
+            seconds_per_test=max(request.seconds_per_test, 10.0, 5 * max(took, default=0.0)),
+            seconds=request.seconds + 10.0 * len(wanted) + 5 * sum(took),
         )
     )
     return judge_selection(report, target, selection, known)
@@ -207,14 +214,14 @@ async def climb_selection(
 
 def judge_selection(report: RunReport, target: Target, selection: TestSelection, known: Known) -> Step:
     """What a run with a patch says about the target and everything it may have broken."""
-    step = judge_target(report, target)
-    if step.verdict is not Verdict.PLAUSIBLE:
-        return step
-    collected = set(report.collected)
     green = [nodeid for nodeid in selection.nodeids if known.green(nodeid)]
     for nodeid in green:
         if nodeid in report.outcomes and report.outcomes[nodeid].status.is_red:
             return Step(Verdict.REGRESSION, f"{nodeid} turns red", report)
+    step = judge_target(report, target)
+    if step.verdict is not Verdict.PLAUSIBLE:
+        return step
+    collected = set(report.collected)
     for nodeid in green:
         outcome = report.outcomes.get(nodeid)
         if nodeid not in collected:
