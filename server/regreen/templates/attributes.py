@@ -95,26 +95,6 @@ def foreign(site: Site) -> Iterator[Change]:
         yield Change((swap(whole, text),), arrow(whole.text, text))
 
 
-def wrong(site: Site) -> Iterator[Change]:
-    """`self.a` → another attribute of the class, or one that is used on the same object in this file."""
-    used = site.scope.file_facts.attributes
-    owner = site.file.class_named(site.function.owner) if site.function and site.function.owner else None
-    receiver = site.function.parameters[0].name if site.function and site.function.parameters else "self"
-    methods = {method.name for method in owner.methods} if owner else set()
-    for node, holder, attribute in accesses(site):
-        is_call = (
-            node.parent is not None and node.parent.kind == "call" and node.parent.field("function") == node
-        )
-        choices = set(used.get(holder.text, {}))
-        if owner is not None and holder.text == receiver:
-            choices |= methods if is_call else owner.attributes
-            choices -= owner.attributes if is_call else methods
-        for new in sorted(choices - {attribute.text}):
-            likeness = difflib.SequenceMatcher(None, attribute.text, new).ratio()
-            title = arrow(f"{holder.text}.{attribute.text}", f"{holder.text}.{new}")
-            yield Change((swap(attribute, new),), title, 0.3 + 0.7 * likeness)
-
-
 def access(site: Site) -> Iterator[Change]:
     """`item` → `item.price`, `item.price` → `item`: an access that is missing, or one too many."""
     on = site.scope.file_facts.values

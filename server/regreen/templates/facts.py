@@ -60,6 +60,17 @@ class Facts:
         return found
 
     @cached_property
+    def attributes_read(self) -> frozenset[str]:
+        """The names of the attributes that it reads, of whatever object."""
+        found: set[str] = set()
+        for node in self.body.walk():
+            around = node.parent
+            attribute = node.field("attribute") if node.kind == "attribute" else None
+            if attribute is not None and (around is None or around.field("left") != node):
+                found.add(attribute.text)
+        return frozenset(found)
+
+    @cached_property
     def called(self) -> frozenset[str]:
         """What it calls, as it is written: "make", "self.make", "item.make"."""
         functions = (node.field("function") for node in self.body.walk() if node.kind == "call")

@@ -108,29 +108,8 @@ def _first_values(site: Site, name: str) -> list[str]:
     return list(dict.fromkeys([guess, "0", "None", "[]", '""', "1", "False", "{}"]))
 
 
-def wrong_variable(site: Site) -> Iterator[Change]:
-    """A variable → another one in scope, weighed by spelling, use and type."""
-    usable = names_at(site)
-    for node in reads(site):
-        around = node.parent
-        if around is not None and around.kind == "call" and around.field("function") == node:
-            continue
-        local = _bound_around(node)
-        choices = [
-            *usable,
-            *local,
-            *(n for n in site.scope.variables if n not in usable and n in site.scope.uses.read),
-        ]
-        for new in dict.fromkeys(choices):
-            weight = site.scope.similar(node.text, new) if new != node.text else 0.0
-            if weight > 0 and (new in usable or new in local or new not in site.scope.own):
-                yield Change(
-                    (swap(node, new),), arrow(node.text, new), min(1.0, weight + 0.15 * (new in local))
-                )
-
-
-def _bound_around(node: Node) -> list[str]:
-    """Names bound by the comprehensions and lambdas around a node."""
+def bound_around(node: Node) -> list[str]:
+    """List the names bound by the comprehensions and lambdas around a node."""
     found: list[str] = []
     for up in node.up():
         if up.kind.endswith("_comprehension") or up.kind == "generator_expression":

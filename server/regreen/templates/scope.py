@@ -187,12 +187,20 @@ def _defines(identifier: Node) -> bool:
 
 
 def _checks(identifier: Node) -> bool:
-    """Whether an identifier is only read to complain about it, or to see whether it is None."""
-    around = identifier.parent
-    if around is not None and around.kind == "comparison_operator" and around.named[-1].kind == "none":
-        return True
-    up = next((up for up in identifier.up() if up.kind in STATEMENTS), None)
-    return up is not None and up.kind in {"assert_statement", "raise_statement"}
+    """Whether an identifier is only read to complain about it, or to see whether it needs its default."""
+    statement = next((up for up in identifier.up() if up.kind in STATEMENTS), None)
+    if statement is None or statement.kind in {"assert_statement", "raise_statement"}:
+        return statement is not None
+    condition, block = statement.field("condition"), statement.field("consequence")
+    if statement.kind != "if_statement" or condition is None or block is None:
+        return False
+    if (
+        condition.kind != "comparison_operator"
+        or condition != identifier.parent
+        or condition.named[-1].kind != "none"
+    ):
+        return False
+    return identifier.text in names(block).bound
 
 
 def names_of(node: Node) -> frozenset[str]:

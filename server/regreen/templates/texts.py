@@ -112,6 +112,8 @@ def _only_argument(listed: Node) -> str:
     first, *others = listed.named or [listed]
     if first.kind in {"argument_list", "keyword_argument", "list_splat", "dictionary_splat"}:
         return ""
+    if first.kind in {"list", "tuple", "set", "dictionary"} and not first.named:
+        return ""
     return first.text if all(other.kind == "keyword_argument" for other in others) else ""
 
 
