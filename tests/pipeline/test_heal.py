@@ -272,6 +272,35 @@ async def test_green_tests_tell_lines_apart_also_when_only_the_red_test_was_name
     assert [(s.path.name, s.line) for s in result.suspects[:1]] == [("cart.py", 3)]
 
 
+async def test_a_fix_of_the_whole_fault_is_preferred_to_an_earlier_one_of_half_of_it(lab: Lab) -> None:
+    lab.write(
+        {
+            "first.py": """
+            def sentence(words):
+                for i, word in enumerate(words):
+                    if word.endswith("."):
+                        words = words[:i]
+                        break
+                return " ".join(words)
+            """,
+            "test_first.py": """
+            from first import sentence
+
+            def test_one_word():
+                assert sentence(["One."]) == "One."
+
+            def test_two_sentences():
+                assert sentence(["One", "two.", "Three."]) == "One two."
+            """,
+        }
+    )
+    base = await lab.baseline(nodeids=("test_first.py::test_one_word",))
+    result = only(await lab.heal(base))
+    assert result.outcome is Outcome.VERIFIED, result.reason
+    assert "+            words = words[:i + 1]" in result.fixes[0].diff.replace("[: i", "[:i")
+    assert len(result.fixes[0].evidence.red_to_green) == 2
+
+
 async def test_a_test_that_is_green_in_the_copy_is_not_reproduced(lab: Lab) -> None:
     lab.write({"cart.py": CART, "test_cart.py": CART_TESTS})
     red = await lab.baseline()

@@ -23,12 +23,16 @@ WORKERS = 2
 """Candidates in flight. More would only make them wait for each other on a small machine."""
 
 ENOUGH = 5
-"""Plausible candidates after which the search ends."""
+"""Plausible candidates that leave nothing red after which the search ends."""
 
 AFTERGLOW_SECONDS = 4.0
 AFTERGLOW_CANDIDATES = 60
 """How much longer to look for rivals once the first plausible candidate is found: the ranking picks the right
 one far more often than the order of the search does."""
+
+HALF_MENDED = 4
+"""The same as a multiple, while every plausible candidate leaves another test red that runs the patched code: a fix
+of the one fault that made them all red would be better, but they may have faults of their own."""
 
 
 @dataclass(slots=True)
@@ -59,6 +63,7 @@ class Found:
         candidate: the patch.
         order: how many candidates were judged before it.
         mends: how many red tests it turned green, the target included.
+        leaves: how many of the selected tests are red still.
         behaviour: equal for candidates whose patched functions returned the same on every call the tests made.
     """
 
@@ -66,6 +71,7 @@ class Found:
     order: int
     behaviour: str = ""
     mends: int = 1
+    leaves: int = 0
 
 
 @dataclass(slots=True)
@@ -120,7 +126,7 @@ async def search(
             started = tools.clock.monotonic()
             step, found = await judge(field, candidate, tools, order)
             if found is not None:
-                if not state.found:
+                if not state.found or (not found.leaves and all(one.leaves for one in state.found)):
                     state.first_found_at, state.tried_at_first = tools.clock.monotonic(), state.total
                 state.found.append(found)
             state.tried[step.verdict.value] += 1
@@ -142,11 +148,13 @@ async def search(
 
 
 def _done(state: Search, budget: Budget) -> bool:
-    if budget.spent or len(state.found) >= ENOUGH:
+    whole = sum(not found.leaves for found in state.found)
+    if budget.spent or whole >= ENOUGH:
         return True
+    longer = 1 if whole else HALF_MENDED
     return bool(state.found) and (
-        budget.clock.monotonic() - state.first_found_at > AFTERGLOW_SECONDS
-        or state.total - state.tried_at_first > AFTERGLOW_CANDIDATES
+        budget.clock.monotonic() - state.first_found_at > AFTERGLOW_SECONDS * longer
+        or state.total - state.tried_at_first > AFTERGLOW_CANDIDATES * longer
     )
 
 
@@ -175,7 +183,8 @@ async def judge(
         outcome.status is TestStatus.PASSED and field.known.red(nodeid)
         for nodeid, outcome in outcomes.items()
     )
-    return step, Found(candidate, order, step.report.behaviour if step.report else "", mends)
+    leaves = sum(outcome.status.is_red for outcome in outcomes.values())
+    return step, Found(candidate, order, step.report.behaviour if step.report else "", mends, leaves)
 
 
 class _Queue:
