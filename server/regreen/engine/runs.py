@@ -89,14 +89,20 @@ class Runs:
         choice = await self._choose(state, tools, job, unsaved)
         state.owed.update(choice.warm)
         cold = choice.cold if job.changed else ()
+        asked = () if cold else job.tests
         found: tuple[Offer, ...] = ()
-        if warm := tuple(dict.fromkeys((*job.tests, *(state.owed if job.changed else ())))):
+        if warm := tuple(dict.fromkeys((*asked, *(state.owed if job.changed else ())))):
             found = await self._run(state, tools, job, warm, unsaved)
         started = self._world.clock.monotonic()
+        ran: list[str] = [*warm]
         for start in range(0, len(cold), COLD_FILES):
             if start and self._world.clock.monotonic() - started > COLD_SECONDS:
                 break  # a cold map is not worth more than this; the rest is run when it is asked for
+            ran += cold[start : start + COLD_FILES]
             found += await self._run(state, tools, job, cold[start : start + COLD_FILES], unsaved)
+        # Last, as a search may take a minute, and what was just saved is not to wait for it.
+        if left := tuple(nodeid for nodeid in job.tests if not _asked_for(nodeid, ran)):
+            found += await self._run(state, tools, job, left, unsaved)
         return found
 
     async def tools(self, state: ProjectState) -> Tools:

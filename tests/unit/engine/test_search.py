@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -83,6 +84,23 @@ async def test_healing_with_nothing_known_runs_the_whole_suite_first(bench: Any,
     bench.engine.heal([], bench.engine.queries.projects(None))
     await bench.until(lambda: bench.heals)
     assert bench.runs == [()]
+
+
+async def test_what_was_saved_is_run_before_an_older_search_goes_on(bench: Any, good: str, bad: str) -> None:
+    other = "tests/test_other.py::test_other"
+    bench.rule(other, lambda texts: "no edit gives this" in texts["other.py"], file="other.py")
+    bench.write("other.py", "X = 1\n")
+    bench.write("tests/test_other.py", "import other\n\n\ndef test_other():\n    assert other.X == 2\n")
+    await bench.open()
+    bench.hold_heal = asyncio.Event()
+    bench.engine.heal([other], bench.engine.queries.projects(None))
+    await bench.until(lambda: bench.heals)
+    bench.save("cart.py", bad)
+    await bench.until(lambda: len(bench.heals) == 2)
+    assert bench.cancelled == 1
+    assert bench.runs == [(other,), ("tests/test_cart.py",), (other,)]
+    assert bench.engine.queries.marks(bench.root / "tests/test_cart.py")
+    bench.hold_heal.set()
 
 
 async def test_a_muted_test_is_not_searched_for_and_its_offers_go(bench: Any, bad: str) -> None:
