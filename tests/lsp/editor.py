@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Union
 
 import cattrs
+import pytest
 from lsprotocol import types as t
 from pygls.uris import to_fs_path
 from pytest_lsp import LanguageClient, client_capabilities
@@ -27,6 +28,16 @@ PATIENCE_SECONDS = 180.0
 """Only ends a test that is broken; nothing waits that long."""
 
 VS_CODE, NEOVIM = "visual_studio_code", "neovim"
+
+BRIEF = {"heal.maxCandidates": 12, "heal.offers": 1}
+"""Ends each search soon after its fix: how long the search goes on looking for rivals is not what these tests ask."""
+
+IN_VS_CODE = pytest.mark.parametrize("editor", [VS_CODE], indirect=True)
+IN_NEOVIM = pytest.mark.parametrize("editor", [NEOVIM], indirect=True)
+"""For what no capability of a client, count of columns or number of a version can make a difference to."""
+
+QUIET_SECONDS = 2.0
+"""Longer than the moment without typing after which a fix would be applied by itself."""
 
 
 def units(text: str, encoding: str) -> int:
@@ -93,6 +104,7 @@ class Editor:
         self.takes_edits = True
         self.published: dict[Path, t.PublishDiagnosticsParams] = {}
         self.supports_content = False
+        self._typed_at = time.monotonic()
         self._answer()
 
     def _answer(self) -> None:
@@ -140,7 +152,7 @@ class Editor:
             workspace.text_document_content = t.TextDocumentContentClientCapabilities(
                 dynamic_registration=True
             )
-        chosen = {"interpreter": sys.executable, **(settings or {})}
+        chosen = {"interpreter": sys.executable, **BRIEF, **(settings or {})}
         self.client.set_configuration({"regreen": _nested(chosen)})
         await self.client.start_io(sys.executable, "-m", "regreen", "--stdio", env=self.environment)
         initialization = {"client": {"status": True}, **options}
@@ -186,6 +198,7 @@ class Editor:
         buffer = self.buffers[path]
         buffer.undo.append(buffer.text)
         buffer.text, buffer.version = text, buffer.version + 1
+        self._typed_at = time.monotonic()
         identifier = t.VersionedTextDocumentIdentifier(version=buffer.version, uri=buffer.uri)
         whole = t.TextDocumentContentChangeWholeDocument(text=text)
         self.client.text_document_did_change(t.DidChangeTextDocumentParams(identifier, [whole]))
@@ -272,6 +285,12 @@ class Editor:
             return states if states and not {s["state"] for s in states} & {"running", "healing"} else None
 
         return list(await self.until(look))
+
+    async def all_quiet(self) -> None:
+        """Wait until what would be applied by itself was: the run is over, and nobody typed for a while."""
+        await self.idle()
+        await asyncio.sleep(max(0.0, self._typed_at + QUIET_SECONDS - time.monotonic()))
+        await self.status()  # the server's requests before its answer were taken
 
     # ------------------------------------------------------------------ what was seen
 
