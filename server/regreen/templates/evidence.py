@@ -162,7 +162,8 @@ def _item_shapes(expected: list[object], actual: list[object]) -> set[str]:
         found.add("extra items")
     if len(expected) == len(actual):
         for one, other in zip(expected, actual, strict=True):
-            found |= {"items " + shape for shape in shapes_of(one, other)}
+            if one != other or type(one) is not type(other):  # what is right tells nothing
+                found |= {"items " + shape for shape in shapes_of(one, other)}
     return found
 
 

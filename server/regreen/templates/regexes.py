@@ -54,6 +54,7 @@ def pattern(site: Site) -> Iterator[Change]:
 
 
 def _variants(raw: str) -> Iterator[str]:
+    yield from _repeated_elsewhere(raw)
     for old, new in _WIDER:
         at = raw.find(old)
         while at >= 0:
@@ -94,6 +95,18 @@ def _variants(raw: str) -> Iterator[str]:
         for more in ("_", "-", ".", "0-9", "A-Z"):
             if more not in match.group(1):
                 yield raw[: match.end() - 1] + more + raw[match.end() - 1 :]
+
+
+def _repeated_elsewhere(raw: str) -> Iterator[str]:
+    r"""A class that stands alone here and is repeated elsewhere in the pattern: `\d+.\d` → `\d+.\d+`."""
+    found = [
+        (m.group(1), m.group(2), m.end())
+        for m in re.finditer(r"(\\[dwsDWS]|\[[^\]]+\])([+*?]|\{[^}]*\})?", raw)
+    ]
+    for alone, quantifier, end in found:
+        others = dict.fromkeys(q for text, q, _ in found if text == alone and q)
+        for other in others if not quantifier else ():
+            yield raw[:end] + other + raw[end:]
 
 
 def _compiles(text: str) -> bool:

@@ -23,7 +23,7 @@ from regreen.templates.signatures import meant, positional
 _BEST_NAMES = 5
 _BEST_ATTRIBUTES = 4
 _MOST = 40  # ideas for one statement
-_LATER = 0.3  # weight of the ideas behind the best ones of a statement
+_LATER = 0.5  # weight of the ideas behind the best ones of a statement
 _OPERANDS = frozenset(
     {"binary_operator", "comparison_operator", "boolean_operator", "argument_list", "tuple", "list"}
 )
@@ -152,7 +152,7 @@ def wrong_attribute(site: Site) -> Iterator[Change]:
             if is_call and function is not None and new == function.name:
                 likelihood *= 0.5  # few methods were meant to call themselves
             found.append(_Idea(attribute, new, likelihood))
-    for idea, likelihood in _few(found, _BEST_ATTRIBUTES, _LATER if not copied else 2 * _LATER):
+    for idea, likelihood in _few(found, _BEST_ATTRIBUTES, _LATER if not copied else 1.5 * _LATER):
         holder_text = (idea.node.parent or idea.node).text.removesuffix(idea.node.text)
         title = arrow(f"{holder_text}{idea.node.text}", f"{holder_text}{idea.new}")
         yield Change((swap(idea.node, idea.new),), title, likelihood)

@@ -38,6 +38,10 @@ def test_shapes_name_the_difference(expected: object, actual: object, shapes: se
     assert shapes <= shapes_of(expected, actual)
 
 
+def test_items_that_are_right_tell_nothing() -> None:
+    assert shapes_of(["a", 3], ["a", 4]) == {"items", "items number", "items off by one"}
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inner: (
