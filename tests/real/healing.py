@@ -22,8 +22,8 @@ from typing import Any
 from tests.real.places import Place
 
 SEARCH_SECONDS = 25
-GRACE_SECONDS = 45
-"""What a heal may take beside its search: the first run of the tests, the last proof."""
+GRACE_SECONDS = 150
+"""What a heal may take beside its search: the first run of the tests, the coverage map, the last proof."""
 
 
 _running: set[subprocess.Popen[str]] = set()

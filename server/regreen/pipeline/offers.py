@@ -9,15 +9,17 @@ from regreen.pipeline.ground import Ground
 from regreen.pipeline.parts import Tools
 from regreen.pipeline.proof import prove
 from regreen.pipeline.ranking import ranked
-from regreen.pipeline.search import Found, Search
+from regreen.pipeline.search import Budget, Found, Search
 from regreen.settings import Settings
 from regreen.values import VerifiedFix
 
 
 async def proven(
-    hunt: Search, ground: Ground, tools: Tools, settings: Settings, started: float
+    hunt: Search, ground: Ground, tools: Tools, settings: Settings, budget: Budget, started: float
 ) -> tuple[tuple[VerifiedFix, ...], Counter[str]]:
     """Prove plausible candidates in order of merit until there are enough offers.
+
+    A proof may take longer than the search, so once the budget is spent one fix that leaves nothing red is enough.
 
     Returns:
         The fixes, best first: those that leave nothing red before those that only turn the target green; and why
@@ -26,7 +28,8 @@ async def proven(
     fixes: list[tuple[VerifiedFix, Found]] = []
     refused: Counter[str] = Counter()
     for found in ranked(hunt.found):
-        if len(fixes) >= settings.heal_offers:
+        whole = any(not fix.target_only for fix, _ in fixes)
+        if len(fixes) >= settings.heal_offers or (whole and budget.spent):
             break
         answer = await prove(found, ground.field, ground.base, tools, started=started)
         if not isinstance(answer, VerifiedFix):

@@ -134,7 +134,7 @@ async def _heal(
     ending.tried = dict(hunt.tried)
 
     reporter.progress(Progress("verify", f"{len(hunt.found)} plausible", failure.nodeid))
-    fixes, refused = await proven(hunt, ground, tools, settings, started)
+    fixes, refused = await proven(hunt, ground, tools, settings, budget, started)
     if fixes:
         outcome = Outcome.VERIFIED_TARGET_ONLY if fixes[0].target_only else Outcome.VERIFIED
         return ending(outcome, offer_reason(fixes), fixes)
