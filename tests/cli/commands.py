@@ -15,6 +15,9 @@ REPOSITORY = Path(__file__).parents[2]
 PLAIN = REPOSITORY / ".e2e" / "plain" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 """The interpreter of the projects that are healed; `make deps` makes it. Its plugins are few: each costs every run."""
 
+BRIEF = "\n[tool.regreen]\nheal.maxCandidates = 30\nheal.offers = 1\n"
+"""For the pyproject.toml of a project whose bug is soon mended: how far a search goes for rivals is another question."""
+
 
 @dataclass(frozen=True)
 class Regreen:

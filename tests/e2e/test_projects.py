@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli.commands import PLAIN, Regreen, events, tree
+from tests.cli.commands import BRIEF, PLAIN, Regreen, events, tree
 
 PROJECTS = Path(__file__).parent / "projects"
 NAMES = sorted(folder.name for folder in PROJECTS.iterdir() if (folder / "before").is_dir())
@@ -17,6 +17,9 @@ NAMES = sorted(folder.name for folder in PROJECTS.iterdir() if (folder / "before
 def copied(name: str, to: Path) -> Path:
     project = to / name
     shutil.copytree(PROJECTS / name / "before", project)
+    if (project / "pyproject.toml").exists():  # the others are searched as far as it goes
+        with (project / "pyproject.toml").open("a") as config:
+            config.write(BRIEF)
     return project
 
 
