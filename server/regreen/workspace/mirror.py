@@ -13,8 +13,7 @@ import itertools
 import os
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -24,14 +23,12 @@ from regreen.platform.background import run_blocking
 from regreen.values import FileEntry, Project, Snapshot, WorkingCopy
 from regreen.workspace import ignore, places, scan
 from regreen.workspace.blobs import Blobs, Index, read_file
+from regreen.workspace.layouts import MODE_OF_NEW_FOLDER, Layouts, follow_links
 from regreen.workspace.pool import Claim, SlotPool
 from regreen.workspace.scan import LeftOut, Listing, readable
-from regreen.workspace.slots import Layout, Slot
+from regreen.workspace.slots import Slot
 
 MODE_OF_NEW_FILE = 0o644
-MODE_OF_NEW_FOLDER = 0o755
-LAYOUTS_KEPT = 4
-MOST_LINKS = 40
 TIDY_SECONDS = 24 * 3600
 DISK_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
@@ -76,7 +73,7 @@ class ProjectMirror:
         self._slots = SlotPool(self.folder)
         self._blobs = Blobs(self.folder / "blobs")
         self._index = Index(self.folder / "index.json")
-        self._layouts: OrderedDict[int, tuple[Snapshot, Layout]] = OrderedDict()
+        self._layouts = Layouts(self._blob)
         self._entries: dict[str, tuple[Path, FileEntry]] = {}
         self._last: Snapshot | None = None
         self._opened = False
@@ -256,7 +253,8 @@ class ProjectMirror:
 
     def _bring_up(self, slot: Slot, snapshot: Snapshot, overlay: Mapping[Path, bytes]) -> WorkingCopy:
         with self._explained():
-            base, layout = self._layout(snapshot)
+            with self._scanning:
+                base, layout = self._layouts.of(snapshot)
             laid: dict[str, bytes] = {}
             for path, data in overlay.items():
                 target = follow_links(path, snapshot.links)
@@ -267,19 +265,6 @@ class ProjectMirror:
             pairs = [(root, slot.folder / root.relative_to(base)) for root in snapshot.roots]
             pairs.sort(key=lambda pair: -len(pair[0].parts))
             return WorkingCopy(slot.folder / snapshot.roots[0].relative_to(base), slot.temp, tuple(pairs))
-
-    def _layout(self, snapshot: Snapshot) -> tuple[Path, Layout]:
-        """Where the roots' common parent is, and what a slot has to hold below it."""
-        tops = scan.tops([os.fspath(root) for root in snapshot.roots])
-        base = os.path.commonpath([os.path.dirname(top) for top in tops])  # noqa: PTH120 — one string per file
-        with self._scanning:
-            kept = self._layouts.get(snapshot.generation)
-            if kept is None or kept[0] is not snapshot:
-                kept = (snapshot, _layout_of(snapshot, base, tops, self._blob))
-                self._layouts[snapshot.generation] = kept
-                while len(self._layouts) > LAYOUTS_KEPT:
-                    self._layouts.popitem(last=False)
-        return Path(base), kept[1]
 
     # ------------------------------------------------------------------ opening and closing
 
@@ -321,35 +306,6 @@ class ProjectMirror:
             ) from error
 
 
-def follow_links(path: Path, links: Mapping[Path, str]) -> Path:
-    """Where a path of the user's tree leads to when every link of the snapshot on the way is followed."""
-    for _ in range(MOST_LINKS):
-        step = next((part for part in (*reversed(path.parents), path) if part in links), None)
-        if step is None:
-            return path
-        target = os.path.normpath(os.path.join(step.parent, links[step]))  # noqa: PTH118 — `..` by text
-        path = Path(target, path.relative_to(step))
-    return path
-
-
 def ignored(path: Path, parents: Sequence[Path]) -> bool:
     """Whether a new file with these new parents would be left out by one of their names."""
     return any(ignore.folder_reason(part.name) for part in (path, *parents))
-
-
-def _layout_of(
-    snapshot: Snapshot, base: str, tops: Sequence[str], blob: Callable[[str, Path], Path]
-) -> Layout:
-    cut = len(base.rstrip(os.sep)) + 1
-    folders = {os.fspath(path)[cut:]: mode for path, mode in snapshot.folders.items()}
-    for top in tops:  # the folders between the slot and a root
-        for parent in Path(top[cut:]).parents[:-1]:
-            folders.setdefault(os.fspath(parent), MODE_OF_NEW_FOLDER)
-    sources = {os.fspath(path)[cut:]: path for path in snapshot.files}
-    return Layout(
-        files={relative: snapshot.files[path] for relative, path in sources.items()},
-        links={os.fspath(path)[cut:]: text for path, text in snapshot.links.items()},
-        folders=folders,
-        sources=sources,
-        blob=blob,
-    )
