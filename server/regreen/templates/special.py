@@ -16,6 +16,7 @@ from regreen.templates.rewrite import after, arrow, before, short, siblings, sta
 from regreen.templates.scope import names_of
 
 _ENDS = frozenset({"return_statement", "raise_statement", "break_statement", "continue_statement"})
+_DEFINITIONS = frozenset({"function_definition", "class_definition", "decorated_definition"})
 _INVERSE = {"+=": "-=", "-=": "+="}
 _NUMBERS = frozenset({"integer", "float", "identifier", "attribute", "call"})
 _MOST = 2  # counters that are offered at one place
@@ -39,7 +40,9 @@ def special_case(site: Site) -> Iterator[Change]:
 def counter(site: Site) -> Iterator[Change]:
     """`self.depth -= 1` is missing: what other places count up or down, counted here too, or back."""
     statement = site.statement
-    if statement.kind not in STATEMENTS or _is_docstring(statement) or not stands_alone(site.file, statement):
+    if statement.kind not in STATEMENTS - _DEFINITIONS or _is_docstring(statement):
+        return
+    if not stands_alone(site.file, statement):
         return
     counted = _counted(site)
     leads = siblings(statement)[0] == statement
