@@ -56,13 +56,16 @@ def test_every_layout_imports_the_copy(python: Path, tmp_path: Path, layout: str
     copy = Copy(tmp_path, LAYOUTS[layout])
     code = next(copy.root / name for name in LAYOUTS[layout] if LAYOUTS[layout][name] == CODE)
     with probe(python, mode) as started:
-        ran = started.run(copy, overlaid=[str(code)])
+        plain = started.run(copy)
+    with probe(python, mode) as started:
+        patched = started.run(copy, overlaid=[str(code)])
 
-    assert set(ran.outcomes.values()) == {"passed"}
-    finished = ran.one("finished")
-    assert finished["origins"] == [str(code)]
-    assert finished["foreign"] == []
-    assert str(code) in finished["loaded"]
+    for ran in (plain, patched):
+        assert set(ran.outcomes.values()) == {"passed"}
+    assert plain.one("finished")["foreign"] == []
+    assert str(code) in plain.one("finished")["loaded"]
+    assert patched.one("finished")["origins"] == [str(code)]
+    assert str(code) in patched.one("finished")["loaded"]
 
 
 def test_what_is_never_imported_is_no_origin(host: Probe, tmp_path: Path) -> None:

@@ -29,16 +29,20 @@ class Options:
         self.imported: set[str] = set()
         self.compiled: list[str] = []
 
+    def compile(self, path: str, source: bytes):
+        """The code of a project file as this run wants it, and its markers if it has any."""
+        made, new = cache.compiled(path, source, cache.MARKED if self.spectrum else cache.PLAIN)
+        if new:
+            self.compiled.append(path)
+        return made
+
     def code(self, path: str, source: bytes):
         """The code object to execute for one project file."""
         if self.cage.numbers(path):
-            table, new = markers.Table(path) if self.spectrum else None, True
+            table = markers.Table(path) if self.spectrum else None
             code = instrument.compiled(path, source, table=table, cage=self.cage)
         else:
-            variant = cache.MARKED if self.spectrum else cache.PLAIN
-            (code, table), new = cache.compiled(path, source, variant)
-        if new and path not in self.imported:
-            self.compiled.append(path)
+            code, table = self.compile(path, source)
         if table is not None:
             self.tables[path] = table
         self.imported.add(path)

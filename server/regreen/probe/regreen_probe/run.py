@@ -66,7 +66,7 @@ def _perform(request: dict, pipe: Pipe, ear: Ear | None) -> None:
         [*(os.path.dirname(p) for p in request["writable"]), sys.prefix, os.sep, *user_roots],
     )
     pipe.send({"ev": "started", "pid": os.getpid(), "isolation": isolation})
-    broken = suite.uncompilable(request["overlaid"], spectrum=request["spectrum"])
+    broken = suite.uncompilable(request["overlaid"], options)
     for record in broken:
         pipe.send(record)
     if broken:

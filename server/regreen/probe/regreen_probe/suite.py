@@ -6,11 +6,11 @@ import os
 import sys
 import sysconfig
 
-from regreen_probe import cache, loader, preload, redirect, signals
+from regreen_probe import loader, preload, redirect, signals
 from regreen_probe.pipe import Pipe
 
 
-def uncompilable(paths: list[str], *, spectrum: bool) -> list[dict[str, object]]:
+def uncompilable(paths: list[str], options: loader.Options) -> list[dict[str, object]]:
     """Records of those Python files that this Python cannot compile; the code of the others is kept for their import."""
     records: list[dict[str, object]] = []
     for path in paths:
@@ -19,7 +19,7 @@ def uncompilable(paths: list[str], *, spectrum: bool) -> list[dict[str, object]]
         with open(path, "rb") as file:
             source = file.read()
         try:
-            cache.compiled(path, source, cache.MARKED if spectrum else cache.PLAIN)
+            options.compile(path, source)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = getattr(error, "lineno", None) or 1
             message = getattr(error, "msg", None) or str(error)
@@ -69,19 +69,27 @@ def run(
     args = tuning.arguments(request)
     sys.argv = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *args]
     status = int(pytest.main(args, plugins=[reporter, tuning.Tuner(request)]))
-    loaded = {os.path.realpath(p) for p in options.imported}
-    for module in list(sys.modules.values()):
-        path = getattr(module, "__file__", None)
-        if isinstance(path, str):
-            loaded.add(os.path.realpath(path))
-    return {
+    finished = {
         "ev": "finished",
         "exit": status,
-        "origins": [p for p in request["overlaid"] if os.path.realpath(p) in loaded],
-        "foreign": foreign(roots),
+        "origins": _origins(request["overlaid"], options.imported, before),
+        "foreign": [],
         "loaded": options.compiled,
-        "preload": preload.importable(before, lambda path: _of_run(path, roots, request)),
     }
+    if not request["overlaid"]:  # a patch hardly changes these, and they are slow to find out
+        finished["foreign"] = foreign(roots)
+        finished["preload"] = preload.importable(before, lambda path: _of_run(path, roots, request))
+    return finished
+
+
+def _origins(overlaid: list[str], imported: set[str], before: set[str]) -> list[str]:
+    """Those of the patched files that were imported, by our loader or by any other."""
+    loaded = {os.path.realpath(path) for path in imported}
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None) if name not in before else None
+        if isinstance(path, str):
+            loaded.add(os.path.realpath(path))
+    return [path for path in overlaid if os.path.realpath(path) in loaded]
 
 
 def _of_run(path: str, roots: redirect.Roots, request: dict) -> bool:
