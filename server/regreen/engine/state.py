@@ -50,9 +50,14 @@ class Offer:
 
     @property
     def fingerprint(self) -> tuple[str, ...]:
-        """What stays the same when the same fix is found again, although the text around it changed."""
+        """What stays the same when the same fix is found again: for another test, or in text that changed around it."""
         files = sorted(str(path) for path in self.before)
-        return (self.fix.failure.nodeid, self.fix.candidate.title, *files)
+        changed = [
+            line
+            for line in self.fix.diff.splitlines()
+            if line.startswith(("-", "+")) and not line.startswith(("--- ", "+++ "))
+        ]
+        return (*files, *changed)
 
 
 def make_offer(fix: VerifiedFix, root: Path, before: Mapping[Path, bytes]) -> Offer:

@@ -75,6 +75,20 @@ async def test_one_undo_brings_the_text_back_and_the_fix_is_not_forced_again(ben
     assert bench.engine.documents.get(bench.root / "cart.py").text == bad + "\n"
 
 
+async def test_a_fix_that_was_taken_back_is_not_forced_for_another_test_either(bench: Any, bad: str) -> None:
+    bench.rule("tests/test_cart.py::test_refund", lambda texts: "+=" in texts["cart.py"])
+    await start(bench)
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.face.changes)
+    bench.type("cart.py", bad)  # undo
+    await bench.rest(1)
+    for text in (bad + "\n", bad.replace("result = 0", "result = 0  # mine")):
+        bench.save("cart.py", text)
+        await bench.rest()
+        assert bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3)
+        assert len(bench.face.changes) == 1
+
+
 @pytest.mark.parametrize("case", ["off", "target only", "four lines", "autosave", "dirty", "closed"])
 async def test_a_fix_waits_in_the_lightbulb_unless_every_condition_holds(
     bench: Any, bad: str, case: str
