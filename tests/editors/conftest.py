@@ -41,6 +41,9 @@ def test_cheapest():
     assert cheapest([3, 1, 2]) == 1
 """
 
+BRIEF = {"heal": {"maxCandidates": 12, "offers": 1}}
+"""Ends each search soon after its fix: how long it goes on looking for rivals is not what these tests ask."""
+
 Start = Callable[..., Neovim]
 
 
@@ -57,12 +60,13 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Variables that keep everything of a test in its own folder."""
+    """Variables that keep everything of a test in its own folder, and its runs free of our own plug-ins."""
     home = tmp_path / "home"
     names = ("CONFIG", "DATA", "STATE", "CACHE")
     variables = {f"XDG_{name}_HOME": str(home / name.lower()) for name in names}
     variables["REGREEN_CACHE_DIR"] = str(home / "regreen-cache")
     variables["REGREEN_STATE_DIR"] = str(home / "regreen-state")
+    variables["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     return variables
 
 
@@ -72,7 +76,7 @@ def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Start]:
     with ExitStack() as stack:
 
         def begin(*, plugin: bool = True, options: str = "", **settings: Any) -> Neovim:
-            chosen = {"interpreter": sys.executable, **settings}
+            chosen = {"interpreter": sys.executable, **BRIEF, **settings}
             init = with_plugin(chosen, options) if plugin else without_plugin(chosen)
             return stack.enter_context(neovim(tmp_path, init, environment))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -50,6 +51,12 @@ def find_neovim() -> str:
     raise AssertionError(
         f"These tests need Neovim 0.11 or later: run `make deps`, or name one in REGREEN_NVIM. Seen: {seen or 'none'}"
     )
+
+
+@functools.cache
+def found_neovim() -> str:
+    """The same, looked for once."""
+    return find_neovim()
 
 
 class Neovim:
@@ -187,8 +194,9 @@ class Neovim:
 def neovim(tmp: Path, init: str, environment: Mapping[str, str]) -> Iterator[Neovim]:
     """A Neovim with this configuration; when it has ended, no process that it or the server started is left."""
     script = tmp / "init.lua"
-    script.write_text(init, encoding="utf-8")
-    argv = [find_neovim(), "--headless", "--embed", "-n", "-i", "NONE", "-u", str(script)]
+    # Without it, Neovim looks for a Python to script it with as soon as a Python file is opened.
+    script.write_text(f"vim.g.loaded_python3_provider = 0\n{init}", encoding="utf-8")
+    argv = [found_neovim(), "--headless", "--embed", "-n", "-i", "NONE", "-u", str(script)]
     mark = uuid.uuid4().hex
     before = dict(os.environ)
     os.environ.update(environment, **{MARK: mark})
@@ -222,10 +230,14 @@ def processes(mark: str) -> list[psutil.Process]:
 
 def survivors(mark: str, seconds: float = 15) -> list[str]:
     """The command lines of the processes of a test that still run after some time."""
-    _, alive = psutil.wait_procs(processes(mark), timeout=seconds)
-    return [" ".join(process.cmdline()) for process in alive] + [
-        " ".join(p.cmdline()) for p in processes(mark)
-    ]
+    deadline = time.monotonic() + seconds
+    while (left := processes(mark)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    lines = []
+    for process in left:
+        with suppress(psutil.NoSuchProcess):
+            lines.append(" ".join(process.cmdline()))
+    return lines
 
 
 def lua_value(value: Any) -> str:

@@ -9,6 +9,8 @@ from .nvim import processes, survivors
 from .steps import bug, fix_is_offered, green, known_green, wait_quietly
 
 BUGGY = CART.replace("+=", "-=")
+QUIET_SECONDS = 2.0
+"""Longer than the moment without typing after which a fix that was found would be applied by itself."""
 SLOW = """\
 import time
 
@@ -65,7 +67,7 @@ def test_a_fix_arrives_after_a_save_and_is_not_forced_again_once_undone(project:
     nvim.replace("result = 0", "result = 0  # mine")
     nvim.save()
     fix_is_offered(nvim)
-    wait_quietly(nvim, 4)
+    wait_quietly(nvim, QUIET_SECONDS)
     assert nvim.text() == BUGGY.replace("result = 0", "result = 0  # mine")
 
 
@@ -74,7 +76,7 @@ def test_healing_on_save_is_off_until_it_is_turned_on(project: Path, start: Star
     known_green(nvim, project / "cart.py")
     bug(nvim)
     fix_is_offered(nvim)
-    wait_quietly(nvim, 3)
+    wait_quietly(nvim, QUIET_SECONDS)
     assert nvim.text() == BUGGY
     nvim.type("u")
     nvim.save()
