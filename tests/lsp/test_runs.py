@@ -15,6 +15,7 @@ import pytest
 from lsprotocol import types as t
 from tests.lsp.editor import IN_NEOVIM, IN_VS_CODE, NEOVIM, VS_CODE, Editor, environment, fix_of, read_uri
 from tests.lsp.projects import BAD, CONFIG, GOOD, Shop, known_green, last_run, write
+from tests.processes import left_running
 
 HOPELESS = "def answer(x):\n" + "".join(f"    x = x + {n} - {n}\n" for n in range(40)) + "    return x\n"
 SLOW_TEST = "import time\nfrom deep import answer\n\n\ndef test_answer():\n    time.sleep(0.3)\n    assert answer(1) == 'no edit gives this'\n"
@@ -139,8 +140,7 @@ async def test_shutdown_in_a_heal_answers_and_leaves_no_process(editor: Editor, 
     assert family
     await editor.client.shutdown_session()
     assert editor.server.returncode == 0
-    _gone, alive = psutil.wait_procs(family, timeout=10)
-    assert alive == []
+    assert left_running(family, seconds=10) == []
 
 
 CLIENT = """
@@ -204,8 +204,7 @@ def test_a_client_that_is_killed_in_a_heal_leaves_no_process(tmp_path: Path) -> 
         family = psutil.Process(client.pid).children(recursive=True)
         assert len(family) > 1
         os.kill(client.pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
-        _gone, alive = psutil.wait_procs(family, timeout=20)
-        assert alive == []
+        assert left_running(family, seconds=20) == []
 
 
 @IN_VS_CODE

@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.processes import left_running
 
 from regreen.errors import EnvironmentProblem
 from regreen.oracle import client, interpreters
@@ -240,8 +241,7 @@ def test_the_death_of_the_server_leaves_no_run(tmp_path: Path, mode: str, number
         assert started
         server.send_signal(number)
         server.wait()
-        psutil.wait_procs(started, timeout=10)
-    assert [p for p in started if p.is_running() and p.status() != psutil.STATUS_ZOMBIE] == []
+    assert left_running(started, seconds=10) == []
 
 
 async def test_env_file_variables_reach_the_tests(world: World) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.processes import left_running
 
 from .client import LIMIT, Copy, Probe
 
@@ -83,4 +84,4 @@ def test_a_trial_that_hangs_holds_up_no_run_and_ends_with_the_host(zygote: Probe
     processes = psutil.Process(zygote.process.pid).children()
     assert processes
     zygote.close_input()
-    assert not psutil.wait_procs(processes, LIMIT)[1]
+    assert left_running(processes) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.processes import left_running
 
 from .client import LIMIT, Copy, Probe, Record, probe
 
@@ -143,7 +144,7 @@ def test_kill_ends_a_run_with_all_it_started_and_no_other(host: Probe, copied: C
     ended = host.until(first, lambda r: r["ev"] == "ended")[-1]
 
     assert (ended["code"], ended["signal"]) == (None, signal.SIGKILL)
-    assert not psutil.wait_procs(processes, LIMIT)[1]
+    assert left_running(processes) == []
     assert host.run(copied, "test_unruly.py::test_last").outcomes == {"test_last": "passed"}
 
 
@@ -156,7 +157,7 @@ def test_when_the_server_goes_the_host_and_all_runs_go(python: Path, copied: Cop
         else:
             started.close_input()
         assert started.process.wait(LIMIT) == 0
-        assert not psutil.wait_procs(processes, LIMIT)[1]
+        assert left_running(processes) == []
 
 
 def test_a_cold_run_ends_with_its_server(python: Path, copied: Copy) -> None:
@@ -164,7 +165,7 @@ def test_a_cold_run_ends_with_its_server(python: Path, copied: Copy) -> None:
         _, processes = _hang(started, copied)
         started.close_input()
         assert started.process.wait(LIMIT) == -signal.SIGKILL
-        assert not psutil.wait_procs(processes, LIMIT)[1]
+        assert left_running(processes) == []
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="the kernel ends orphans on Linux only")
@@ -173,7 +174,7 @@ def test_a_run_dies_with_a_zygote_that_was_killed(python: Path, copied: Copy) ->
         _, processes = _hang(started, copied)
         runs = [p for p in processes if p.ppid() == started.process.pid]
         started.process.kill()
-        assert not psutil.wait_procs(runs, LIMIT)[1]
+        assert left_running(runs) == []
         for process in processes:
             if process.is_running():
                 process.kill()  # what the run started is for the server to find
