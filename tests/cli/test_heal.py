@@ -383,6 +383,19 @@ def test_stopped_means_nothing_is_left_running(regreen: Regreen, number: signal.
     assert of_this_run(regreen) == []
 
 
+def test_who_stops_it_is_not_told_that_nothing_is_red(regreen: Regreen) -> None:
+    folder = project(regreen.cwd / "slow", ADD, SLOW)
+    run = regreen.start("heal", folder, "--interpreter", PLAIN)
+    limit = time.monotonic() + 60
+    while len(of_this_run(regreen)) < 4 and time.monotonic() < limit:
+        time.sleep(0.05)
+    run.send_signal(signal.SIGTERM)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    assert "Nothing is red" not in out
+    assert out.splitlines()[-1].startswith("Stopped after ")
+
+
 def test_a_reader_that_goes_away_is_no_error(regreen: Regreen, shop: Path) -> None:
     run = regreen.start("heal", shop, "--json", "--interpreter", PLAIN)
     assert run.stdout is not None

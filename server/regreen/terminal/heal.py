@@ -22,6 +22,7 @@ from regreen.terminal.blocks import summary_line
 from regreen.terminal.configured import settings_for
 from regreen.terminal.console import outputs
 from regreen.terminal.delivery import Delivery, applied, patched, top_of
+from regreen.terminal.evidence import seconds
 from regreen.terminal.narrowing import from_junit, from_last_failed
 from regreen.terminal.patches import FileChange, best_fixes, changes
 from regreen.terminal.progress import ShownReporter, for_people
@@ -31,6 +32,8 @@ from regreen.workspace.arguments import Target, resolve
 from regreen.workspace.mirror import ProjectMirror
 
 PYTEST_FOUND_NOTHING = 5
+STOPPED = 130
+"""The exit status of a command that was told to stop."""
 """pytest's exit status when it collected no tests."""
 
 OpenTools = Callable[[Project, Settings], Awaitable[Tools]]
@@ -113,7 +116,7 @@ async def heal_command(options: HealOptions, open_tools: OpenTools, git: Git) ->
                 err.print(f"{target.project.root}: {one}")
         delivery = await _deliver(options, healed, git)
     except asyncio.CancelledError:
-        _summarise(options, out, healed, delivery, time.monotonic() - began, 130)
+        _summarise(options, out, healed, delivery, time.monotonic() - began, STOPPED)
         raise
     status = 2 if problems else _status(options, healed)
     _summarise(options, out, healed, delivery, time.monotonic() - began, status)
@@ -282,6 +285,9 @@ def _summarise(
             status=status,
         )
         ndjson.write(out.file, "summary", fields)
+        return
+    if status == STOPPED:
+        out.print(f"Stopped after {seconds(elapsed)}. What was found until then is shown above.")
         return
     out.print(summary_line(results, tests, elapsed))
     for fix in (fix for one in healed for fix in one.left_out):
