@@ -35,9 +35,9 @@ def newest() -> Python:
     return edges()[-1]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def host(python: Path) -> Iterator[Probe]:
-    """A warm probe."""
+    """A warm probe; all runs of a module are its forks, and no run can change it."""
     with Probe(python) as probe:
         yield probe
 
