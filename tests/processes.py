@@ -1,7 +1,8 @@
-"""Did the processes end that should have?"""
+"""Did the processes end that should have, and is nothing of them left behind?"""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterable
 
@@ -23,3 +24,14 @@ def left_running(processes: Iterable[psutil.Process], seconds: float = 60.0) -> 
     while (left := [process for process in left if not ended(process)]) and time.monotonic() < deadline:
         time.sleep(0.02)
     return left
+
+
+async def close_pipes(process: asyncio.subprocess.Process) -> None:
+    """Close what joins us to a process that has ended.
+
+    Its end may be known before that of its pipes. If the event loop is closed then, the garbage collector complains
+    of them in whatever test runs next.
+    """
+    process._transport.close()  # type: ignore[attr-defined]
+    for _ in range(3):  # the pipes are closed in the turn after the one that is asked to
+        await asyncio.sleep(0)

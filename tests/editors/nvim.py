@@ -209,11 +209,34 @@ def neovim(tmp: Path, init: str, environment: Mapping[str, str]) -> Iterator[Neo
         session.options["columns"], session.options["lines"] = COLUMNS, LINES
         yield Neovim(session, mark)
     finally:
-        with suppress(OSError, EOFError):  # it ends without an answer
-            session.command("qall!")
-        session.close()
+        end(session)
     left = survivors(mark)
     assert not left, f"left running: {left}"
+
+
+def end(session: pynvim.Nvim, seconds: float = 10) -> None:
+    """Let Neovim leave and its pipes be closed.
+
+    By itself pynvim closes its event loop before that has told the transports that they are closed; the garbage
+    collector then complains of them in whatever test runs next.
+    """
+    with suppress(OSError, EOFError):  # it ends without an answer
+        session.command("qall!")
+    child = session._session.loop
+    loop, transports = child._loop, [*child._to_close]
+
+    def turn(pause: float) -> None:
+        loop.call_later(pause, loop.stop)
+        loop.run_forever()
+
+    deadline = time.monotonic() + seconds
+    while transports[-1].get_returncode() is None and time.monotonic() < deadline:
+        turn(0.01)
+    for transport in transports:
+        transport.close()
+    for _ in range(3):  # the pipes are closed in the turn after the one that is asked to
+        turn(0)
+    session.close()
 
 
 def processes(mark: str) -> list[psutil.Process]:

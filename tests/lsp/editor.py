@@ -21,6 +21,7 @@ from lsprotocol import types as t
 from pygls.uris import to_fs_path
 from pytest_lsp import LanguageClient, client_capabilities
 from pytest_lsp.client import register_lsp_features
+from tests.processes import close_pipes
 
 from regreen.lsp.server import lenient_converter
 
@@ -180,6 +181,8 @@ class Editor:
         if self.client._server is not None and self.client._server.returncode is None:
             await self.client.shutdown_session()
         await self.client.stop()  # type: ignore[no-untyped-call]
+        if self.client._server is not None:
+            await close_pipes(self.client._server)
 
     # ------------------------------------------------------------------ documents
 

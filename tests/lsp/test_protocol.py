@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types as t
 from tests.lsp.editor import apply_edits, environment
+from tests.processes import close_pipes
 
 from regreen.edits import LineIndex
 from regreen.lsp import from_proto, to_proto
@@ -75,6 +76,7 @@ async def server(state: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process,
         if process.returncode is None:
             process.kill()
         await process.wait()
+        await close_pipes(process)
 
 
 async def test_a_request_that_cannot_be_understood_is_answered(tmp_path: Path) -> None:
@@ -139,6 +141,7 @@ async def test_the_server_ends_with_its_client_although_the_pipe_stays_open(tmp_
         await wire.initialize(client.pid)
         client.kill()
         await client.wait()
+        await close_pipes(client)
         assert await asyncio.wait_for(process.wait(), 30) == 1
 
 
@@ -160,6 +163,9 @@ async def test_one_client_is_served_over_tcp(tmp_path: Path) -> None:
     await wire.send({"method": "exit"})
     assert await asyncio.wait_for(process.wait(), 20) == 0
     writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+    await close_pipes(process)
 
 
 @given(
