@@ -173,6 +173,8 @@ class Engine:
         if path.name == "pyproject.toml" and (folder := self.registry.folder_of(path)) is not None:
             await self._reconfigure(folder)
         digest = document.digest if document is not None else edits.digest(data) if data is not None else ""
+        if saved:  # a watcher may have told of it before the editor did
+            state.saved_by_hand[path] = digest if by_hand else None
         if self._digest_seen(state, path) == digest or not self._work.may_run(state, path):
             return
         state.seen[path] = digest

@@ -94,6 +94,7 @@ class ProjectState:
         owed: tests that a change may affect and that did not run since.
         texts: digest and bytes of every Python file, as `lines` counts them.
         seen: digests of changed files that were run, or are being run.
+        saved_by_hand: digests of the texts that the user saved last; None where the last save was automatic.
         muted_tests, muted_fixes: what the user does not want to see fixed, or fixed by itself.
         suite_checked: fixes that the whole suite was run with.
         suite_seconds: how long the whole suite took when it last ran.
@@ -118,6 +119,7 @@ class ProjectState:
     texts: dict[Path, tuple[str, bytes]] = field(default_factory=dict)
     snapshot: Snapshot | None = None
     seen: dict[Path, str] = field(default_factory=dict)
+    saved_by_hand: dict[Path, str | None] = field(default_factory=dict)
     muted_tests: set[str] = field(default_factory=set)
     muted_fixes: set[tuple[str, ...]] = field(default_factory=set)
     suite_seconds: float | None = None
@@ -138,6 +140,10 @@ class ProjectState:
     def root(self) -> Path:
         """The project's root, its name among all projects."""
         return self.project.root
+
+    def was_saved_by_hand(self, changed: Collection[Path]) -> bool:
+        """Whether the user saved the very texts of these files that were run."""
+        return bool(changed) and all(self.saved_by_hand.get(p) == self.seen.get(p, "") for p in changed)
 
     def red_failures(self) -> list[Failure]:
         """Every failure of the tests that are red now."""

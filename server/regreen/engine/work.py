@@ -114,7 +114,8 @@ class Work:
             self._face.end(state.root, message)
             self._showing.set_activity(state, "idle")
             self._showing.refresh(state)
-        if job.by_hand and not job.offers_only and found and self.found is not None:
+        by_hand = job.by_hand or state.was_saved_by_hand(job.changed)
+        if by_hand and not job.offers_only and found and self.found is not None:
             self.spawn(self.found(state, found, lambda: lane.generation == generation))
         if not job.check_suite:
             self.spawn(self._idle(state, lane))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -106,6 +107,26 @@ async def test_a_fix_waits_in_the_lightbulb_unless_every_condition_holds(
         bench.type("cart.py", bad + "# typing\n")
     await bench.rest()
     assert bench.face.changes == []
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+async def test_a_save_is_known_by_who_made_it_although_a_watcher_was_faster(
+    bench: Any, bad: str, by_hand: bool
+) -> None:
+    await start(bench)
+    path = bench.root / "cart.py"
+    bench.hold = asyncio.Event()
+    bench.type("cart.py", bad)
+    bench.write("cart.py", bad)
+    bench.engine.changed_on_disk(path)
+    await bench.until(lambda: bench.waiting)
+    bench.engine.saved(path, by_hand=by_hand)
+    await asyncio.sleep(0.1)
+    bench.hold.set()
+    await bench.until(lambda: bench.engine.queries.fixes_at(path, 3, 3) or bench.face.changes)
+    await bench.rest()
+    assert len(bench.face.changes) == by_hand
+    assert len(bench.runs) == 1
 
 
 async def test_nothing_is_applied_while_someone_types(bench: Any, bad: str) -> None:
