@@ -59,3 +59,4 @@ async def test_the_toggle_works_for_the_session_and_a_stubborn_editor_keeps_the_
     await editor.until(lambda: editor.applied)
     assert editor.buffers[cart.cart].text == BAD
     await editor.fix_at(cart.cart, 3)
+    await editor.until(lambda: "did not take the fix over" in editor.log)

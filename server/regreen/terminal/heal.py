@@ -32,9 +32,10 @@ from regreen.workspace.arguments import Target, resolve
 from regreen.workspace.mirror import ProjectMirror
 
 PYTEST_FOUND_NOTHING = 5
+"""pytest's exit status when it collected no tests."""
+
 STOPPED = 130
 """The exit status of a command that was told to stop."""
-"""pytest's exit status when it collected no tests."""
 
 OpenTools = Callable[[Project, Settings], Awaitable[Tools]]
 

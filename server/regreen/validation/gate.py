@@ -76,14 +76,10 @@ class Gate:
             if lost:
                 return f"removes {', '.join(sorted(lost))} from the module"
         risky = Counter(WORD.findall(after)) - Counter(WORD.findall(before))
-        hazardous, branching = (
-            bool(risky) or ("return" in after and "exit__" in new.text),
-            _BRANCH.search(after),
-        )
-        if not hazardous and not branching:
-            return (
-                ""  # walking a syntax tree is slow, so it is done only for lines that have one of the words
-            )
+        hazardous = bool(risky) or ("return" in after and "exit__" in new.text)
+        branching = bool(_BRANCH.search(after))
+        if not hazardous and not branching:  # walking a syntax tree is slow: only for lines with such a word
+            return ""
         was, now = around(old, new, edit)
         if hazardous and (added := Counter(hazards(now)) - Counter(hazards(was))):
             return f"adds {', '.join(sorted(added))}"
