@@ -202,7 +202,7 @@ class Copy:
             "op": "run", "id": 1, "cwd": str(self.root), "rootdir": str(self.root), "roots": self.roots,
             "args": list(args), "temp": str(self.temp), "writable": [copy for _, copy in self.roots],
             "overlaid": [], "spectrum": False, "collect_only": False, "details": True, "stop_first": False, "known_red": [],
-            "canaries": [], "observe": [], "confine": "landlock", "env": {}, "plugins": [],
+            "canaries": [], "observe": [], "observe_during": [], "confine": "landlock", "env": {}, "plugins": [],
             "kind": "pytest", "bytecode": False,
         }  # fmt: skip
 

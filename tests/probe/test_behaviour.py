@@ -36,10 +36,15 @@ BASE = (
 )
 
 
+def _watching(copy: Copy, line: int, *tests: str) -> dict[str, Any]:
+    point = {"path": str(copy.root / "shop.py"), "line": line}
+    return {"observe": [point], "observe_during": tests or ["test_it.py::test_it"]}
+
+
 def _digest(python: Path, base: Path, source: str, mode: str = "host", line: int = 9, **fields: Any) -> Any:
     copy = Copy(base, {"shop.py": source, "test_it.py": TEST})
     with probe(python, mode) as started:
-        ran = started.run(copy, observe=[{"path": str(copy.root / "shop.py"), "line": line}], **fields)
+        ran = started.run(copy, **_watching(copy, line), **fields)
     assert ran.outcomes == {"test_it": "passed"}
     record = ran.one("behaviour")
     assert ran.records.index(record) < ran.records.index(ran.one("finished"))
@@ -85,9 +90,44 @@ def test_reprs_that_fail_do_not_matter(host: Probe, tmp_path: Path) -> None:
             "test_it.py": "import shop\ndef test_it(): shop.f(shop.Bad())\n",
         },
     )
-    ran = host.run(copy, observe=[{"path": str(copy.root / "shop.py"), "line": 4}])
+    ran = host.run(copy, **_watching(copy, 4))
     assert ran.outcomes == {"test_it": "passed"}
     assert ran.one("behaviour")["calls"] == 1
+
+
+def test_only_the_calls_of_the_observed_tests_count(host: Probe, tmp_path: Path) -> None:
+    files = {
+        "shop.py": "import sys\ndef f(x):\n    return x\ndef traced():\n    return sys.gettrace() is not None\n",
+        "test_it.py": (
+            "import shop\n"
+            "def test_one():\n    shop.f(1); assert not shop.traced()\n"
+            "def test_two():\n    shop.f(1); shop.f(1); assert shop.traced()\n"
+            "def test_three():\n    shop.f(1); assert not shop.traced()\n"
+        ),
+    }
+    copy = Copy(tmp_path, files)
+    ran = host.run(copy, **_watching(copy, 3, "test_it.py::test_two"))
+    assert set(ran.outcomes.values()) == {"passed"}
+    assert ran.one("behaviour")["calls"] == 2
+
+
+def test_a_function_called_without_end_is_watched_for_its_first_calls(host: Probe, tmp_path: Path) -> None:
+    """The digest stays the same for what comes later; a call that is still going on does not disturb."""
+    shop = "def f(x):\n    return x if x != {} else -x\n" + "def g(n):\n    return n and 1 + g(n - 1)\n"
+    test = "import shop\ndef test_it():\n    for n in range(600): shop.f(n)\n"
+    deep = test + "def test_deep(): assert shop.g(600) == 600\n"
+
+    def record(name: str, patched: int, line: int) -> Any:
+        copy = Copy(tmp_path / name, {"shop.py": shop.format(patched), "test_it.py": deep})
+        ran = host.run(copy, **_watching(copy, line, "test_it.py::test_it", "test_it.py::test_deep"))
+        assert set(ran.outcomes.values()) == {"passed"}
+        return ran.one("behaviour")
+
+    whole = record("0", 7000, 2)
+    assert whole["calls"] == 500
+    assert record("1", 550, 2)["digest"] == whole["digest"]
+    assert record("2", 450, 2)["digest"] != whole["digest"]
+    assert record("3", 7000, 4)["calls"] == 500
 
 
 def test_nothing_observed_is_nothing_said(host: Probe, tmp_path: Path) -> None:

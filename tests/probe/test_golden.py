@@ -64,7 +64,8 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with probe(environment(request.param)) as started:
         records = [started.hello]
         whole = ["test_broken.py", *(f"test_cart.py::test_{name}" for name in ("total", "later"))]
-        records += started.run(copy, *whole, spectrum=True, observe=[{"path": cart, "line": 2}]).records
+        watched = {"observe": [{"path": cart, "line": 2}], "observe_during": ["test_cart.py::test_total"]}
+        records += started.run(copy, *whole, spectrum=True, **watched).records
         records += started.run(
             copy, "test_cart.py::test_canary", canaries=[{"path": cart, "line": 2}]
         ).records

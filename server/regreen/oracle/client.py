@@ -281,6 +281,7 @@ def _message(
         "known_red": list(request.known_red),
         "canaries": _places(request.canaries, paths),
         "observe": _places(request.observe, paths),
+        "observe_during": list(request.observe_during),
         "kind": project.kind,
         "bytecode": not request.overlay and not request.canaries,
     }

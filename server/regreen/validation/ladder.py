@@ -1,7 +1,7 @@
 """Does a candidate patch turn the target green without turning anything else red?
 
-The rungs, cheap first (see docs): gate → warm fork → cold process in a fresh copy. `screen` climbs the cheap
-ones for every candidate; `prove` climbs the rest for the few that may be offered.
+The rungs, cheap first: the target in a warm fork, then with the impacted tests, then both in a cold process and a
+fresh copy. Every candidate climbs the cheap ones; the last is for the few that may be offered.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from regreen.values import (
 )
 
 Overlay = Mapping[Path, bytes]
+
+OBSERVED = 40
+"""In about how many tests of a selection the behaviour of the patched functions is watched."""
 
 GREEN = frozenset({TestStatus.PASSED, TestStatus.XFAILED})
 
@@ -205,11 +208,18 @@ async def climb_selection(
             request,
             nodeids=tuple(wanted),
             known_red=known_red,
+            observe_during=_observed(target, tuple(wanted)) if request.observe else (),
             seconds_per_test=max(request.seconds_per_test, 10.0, 5 * max(took, default=0.0)),
             seconds=request.seconds + 10.0 * len(wanted) + 5 * sum(took),
         )
     )
     return judge_selection(report, target, selection, known)
+
+
+def _observed(target: Target, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """The target, and others from all over the selection: the same for every candidate with this selection."""
+    step = -(-len(wanted) // OBSERVED)  # rounded up
+    return tuple(dict.fromkeys((*target.nodeids, *wanted[::step])))
 
 
 def judge_selection(report: RunReport, target: Target, selection: TestSelection, known: Known) -> Step:

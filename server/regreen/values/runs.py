@@ -149,6 +149,7 @@ class RunRequest:
         known_red: tests that were red before, and may stay so.
         canaries: raise the canary here and record its arrival.
         observe: (file, 0-based line of the patched text) inside functions whose calls are digested.
+        observe_during: the tests whose calls are digested; tracing makes a test several times as slow.
         seconds_per_test, seconds, import_seconds: limits; import and collection have their own.
     """
 
@@ -164,6 +165,7 @@ class RunRequest:
     known_red: tuple[str, ...] = ()
     canaries: tuple[CanaryPoint, ...] = ()
     observe: tuple[CanaryPoint, ...] = ()
+    observe_during: tuple[str, ...] = ()
     seconds_per_test: float = 30.0
     seconds: float = 600.0
     import_seconds: float = 120.0
@@ -184,7 +186,7 @@ class RunReport:
         canary_arrived: whether the canary was reached.
         problem: why the run as a whole is unusable ("import timed out", "cannot compile …"), else "".
         uncompilable: overlaid files that do not compile in the user's Python.
-        behaviour: digest of what the observed functions returned, call by call; "" when nothing was observed.
+        behaviour: digest of what the observed functions returned, call by call, while the observed tests ran; "" when nothing was observed.
         isolation: what confined it: "landlock" | "none" | …
         stderr: the tail of what the process wrote.
         foreign: project modules that were imported from anywhere else than the copy: name → file. For

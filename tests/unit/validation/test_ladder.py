@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from regreen.validation.ladder import Known, Target, judge_selection, judge_target
-from regreen.values import Failure, RunReport, TestOutcome, TestSelection, TestStatus, Verdict
+from regreen.validation.ladder import (
+    OBSERVED,
+    Known,
+    Target,
+    climb_selection,
+    judge_selection,
+    judge_target,
+    request_for,
+)
+from regreen.values import (
+    CanaryPoint,
+    Failure,
+    Project,
+    RunReport,
+    RunRequest,
+    Snapshot,
+    TestOutcome,
+    TestSelection,
+    TestStatus,
+    Verdict,
+)
 
 FILE = Path("/p/tests/test_a.py")
 RED = "tests/test_a.py::test_red"
@@ -124,3 +144,34 @@ class TestConftestThatCannotBeImported:
         run = report({RED: TestStatus.FAILED, GREEN: TestStatus.PASSED})
         assert judge_target(run, self.target).verdict is Verdict.PLAUSIBLE
         assert judge_target(report({RED: TestStatus.FAILED}), self.target).verdict is Verdict.STILL_FAILING
+
+
+class Told:
+    """An oracle that is only told what to run."""
+
+    def __init__(self) -> None:
+        self.requests: list[RunRequest] = []
+
+    async def run(self, request: RunRequest) -> RunReport:
+        self.requests.append(request)
+        return report({RED: TestStatus.PASSED})
+
+    async def close(self) -> None:
+        """Nothing runs."""
+
+
+@pytest.mark.parametrize("others", [0, 1, 39, 40, 41, 565])
+async def test_behaviour_is_watched_in_the_target_and_in_tests_from_all_over_the_selection(
+    others: int, tmp_path: Path
+) -> None:
+    nodeids = tuple(f"tests/test_{n // 10}.py::test_{n}" for n in range(others))
+    selection, oracle = TestSelection(nodeids, "they run it"), Told()
+    patched = request_for(TARGET, Snapshot(Project(tmp_path, tmp_path), 0, {}, (tmp_path,)), {FILE: b""})
+    for observe in ((), (CanaryPoint(FILE, 3),)):
+        await climb_selection(oracle, TARGET, selection, Known({}), replace(patched, observe=observe))
+    unwatched, watched = (request.observe_during for request in oracle.requests)
+    assert unwatched == ()
+    assert RED in watched
+    assert set(watched) <= {RED, *nodeids}
+    assert min(others, OBSERVED // 2) <= len(watched) <= OBSERVED + 1
+    assert not nodeids or (nodeids[0] in watched and set(nodeids[-30:]) & set(watched))

@@ -15,15 +15,22 @@ _LEAVING = {dis.opmap[n] for n in dis.opmap if n.startswith(("RETURN_", "YIELD_"
                                                             "INSTRUMENTED_YIELD"))}  # fmt: skip
 
 
+CALLS = 500
+"""Of one test. A function that a loop calls a million times would cost more to watch than to run."""
+
+
 class Observer:
     """Digests the calls of some functions.
 
     Args:
         points: [{"path", "line"}] inside those functions, copy paths and 1-based lines.
+        tests: node ids of the tests in which they are watched.
     """
 
-    def __init__(self, points: list[dict]) -> None:
+    def __init__(self, points: list[dict], tests: list[str]) -> None:
         self.points = [(point["path"], point["line"]) for point in points]
+        self.tests = frozenset(tests if points else ())
+        self.left = 0
         self.codes: set[types.CodeType] = set()
         self.digest = hashlib.sha256()
         self.calls = 0
@@ -40,14 +47,15 @@ class Observer:
                 first, _, name = max(around)  # the innermost one starts last
                 self.codes.update(instrument.functions(code, first, name))
 
-    def start(self) -> None:
-        """Watch the calls of this thread."""
-        if self.points:
+    def start(self, nodeid: str) -> None:
+        """A test begins: watch the calls of this thread, if it is one of the observed."""
+        if nodeid in self.tests:
+            self.left = CALLS
             sys.settrace(self._enter)
 
-    def stop(self) -> None:
-        """No longer."""
-        if self.points:
+    def stop(self, nodeid: str) -> None:
+        """It ended."""
+        if nodeid in self.tests:
             sys.settrace(None)
 
     def record(self) -> dict[str, object]:
@@ -57,7 +65,11 @@ class Observer:
     def _enter(self, frame: types.FrameType, event: str, _arg: object):
         if event != "call" or frame.f_code not in self.codes:
             return None
+        if not self.left:
+            sys.settrace(None)
+            return None
         frame.f_trace_lines = False
+        self.left -= 1
         self.calls += 1
         given = arguments(frame)
         self._note("call", frame.f_code.co_name, *map(reprs.stable, given))

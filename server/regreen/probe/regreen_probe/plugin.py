@@ -126,9 +126,9 @@ class Reporter:
         self.describer.compared.forget()
         self.send({"ev": "begin", "nodeid": item.nodeid})
         self.reset()
-        self.observer.start()
+        self.observer.start(item.nodeid)
         result = yield
-        self.observer.stop()
+        self.observer.stop(item.nodeid)
         lines = self.lines() if self.lines is not None else None
         if result.excinfo is not None and current.failure is None:
             current.outcomes.append("error")

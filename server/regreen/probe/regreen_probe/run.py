@@ -50,7 +50,7 @@ def _perform(request: dict, pipe: Pipe, ear: Ear | None) -> None:
     os.chdir(request["cwd"])
     _environment(request)
     roots = redirect.Roots(request["roots"])
-    observer = observe.Observer(request.get("observe", []))
+    observer = observe.Observer(request["observe"], request["observe_during"])
     options = loader.Options(
         spectrum=request["spectrum"],
         cage=canary.Cage(request["canaries"], pipe.send_from_fork),
@@ -72,7 +72,7 @@ def _perform(request: dict, pipe: Pipe, ear: Ear | None) -> None:
     if broken:
         return
     result = suite.run(request, pipe, roots, options, ear)
-    if request.get("observe"):
+    if request["observe"]:
         pipe.send(observer.record())
     pipe.send({**result, "seconds": round(time.perf_counter() - began, 6)})
 
