@@ -12,12 +12,7 @@ EXAMPLE = REPOSITORY / "examples" / "cart"
 
 
 def blocks(text: str) -> list[str]:
-    """The output's blocks without what differs from run to run.
-
-    That is times and places; the order, as red tests come fastest first; and the rivals of a fix, as how many are
-    found depends on how fast the machine is.
-    """
-    text = re.sub(r"^  or .*?(?=^  reproduce: )", "", text, flags=re.MULTILINE | re.DOTALL)
+    """The output's blocks without what differs from run to run: times, places, and which test was fastest."""
     text = re.sub(r"\d+(\.\d)? s\b", "0.0 s", text)
     text = re.sub(r"cd \S+ && \S+ -m pytest", "cd … && python -m pytest", text)
     return sorted(block.strip() for block in text.split("\n\n"))

@@ -222,7 +222,7 @@ async def test_a_hanging_test_is_healed_without_waiting_for_every_candidate(lab:
             "test_loop.py": "from loop import countdown\n\ndef test_countdown():\n    assert countdown(3) == [3, 2, 1]\n",
         }
     )
-    lab.settings(seconds_per_test=3)
+    lab.settings(seconds_per_test=2)
     base = await lab.baseline()
     assert base.outcomes["test_loop.py::test_countdown"].status is TestStatus.TIMEOUT
     result = only(await lab.heal(base))

@@ -25,10 +25,12 @@ WORKERS = 2
 ENOUGH = 5
 """Plausible candidates that leave nothing red after which the search ends."""
 
-AFTERGLOW_SECONDS = 4.0
-AFTERGLOW_CANDIDATES = 60
-"""How much longer to look for rivals once the first plausible candidate is found: the ranking picks the right
-one far more often than the order of the search does."""
+RIVALS_MOST = 32
+RIVALS_LEAST = 8
+RIVALS_SECONDS = 10.0
+"""How many more candidates to judge for rivals once the first plausible one is found, as the ranking picks the right
+one far more often than the order of the search does: what these seconds of a worker pay for, within the bounds. With
+quick tests that is the upper one, so that the same project gets the same offers on any machine."""
 
 HALF_MENDED = 4
 """The same as a multiple, while every plausible candidate leaves another test red that runs the patched code: a fix
@@ -76,19 +78,36 @@ class Found:
 
 @dataclass(slots=True)
 class Search:
-    """The state of one search; `tried` counts verdicts, `reasons` keeps the last reason of each."""
+    """The state of one search.
+
+    Args:
+        found: the plausible candidates so far.
+        tried: verdict → how many candidates ended so.
+        reasons: verdict → the last reason for it.
+        exhausted: no candidate is left.
+        tried_at_first: how many had been judged when the first plausible one was found; found anew with the first
+            that leaves no test red.
+        seconds_refused: what the candidates that were not plausible took together.
+    """
 
     found: list[Found] = field(default_factory=list)
     tried: Counter[str] = field(default_factory=Counter)
     reasons: dict[str, str] = field(default_factory=dict)
     exhausted: bool = False
-    first_found_at: float = 0.0
     tried_at_first: int = 0
+    seconds_refused: float = 0.0
 
     @property
     def total(self) -> int:
         """Candidates judged so far."""
         return sum(self.tried.values())
+
+    @property
+    def rivals_wanted(self) -> int:
+        """How many candidates to judge after the first plausible one."""
+        each = self.seconds_refused / max(1, self.total - len(self.found))
+        affordable = int(RIVALS_SECONDS / each) if each else RIVALS_MOST
+        return max(RIVALS_LEAST, min(RIVALS_MOST, affordable))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +144,15 @@ async def search(
             order = state.total
             started = tools.clock.monotonic()
             step, found = await judge(field, candidate, tools, order)
-            if found is not None:
+            seconds = tools.clock.monotonic() - started
+            if found is None:
+                state.seconds_refused += seconds
+            else:
                 if not state.found or (not found.leaves and all(one.leaves for one in state.found)):
-                    state.first_found_at, state.tried_at_first = tools.clock.monotonic(), state.total
+                    state.tried_at_first = state.total
                 state.found.append(found)
             state.tried[step.verdict.value] += 1
             state.reasons[step.verdict.value] = step.reason
-            seconds = tools.clock.monotonic() - started
             reporter.candidate(
                 field.target.failure, CandidateVerdict(candidate, step.verdict, step.reason, seconds)
             )
@@ -152,10 +173,7 @@ def _done(state: Search, budget: Budget) -> bool:
     if budget.spent or whole >= ENOUGH:
         return True
     longer = 1 if whole else HALF_MENDED
-    return bool(state.found) and (
-        budget.clock.monotonic() - state.first_found_at > AFTERGLOW_SECONDS * longer
-        or state.total - state.tried_at_first > AFTERGLOW_CANDIDATES * longer
-    )
+    return bool(state.found) and state.total - state.tried_at_first > state.rivals_wanted * longer
 
 
 async def judge(

@@ -15,11 +15,16 @@ LOOPS = frozenset({"for_statement", "while_statement"})
 
 
 def progress(site: Site) -> Iterator[Change]:
-    """A `while` that never ends: change a name of its condition at the end of the body."""
+    """A `while` that never ends: a name of its condition steps the other way, or steps at the end of the body."""
     for loop in site.of("while_statement"):
         condition, body = loop.field("condition"), loop.field("body")
         if condition is None or body is None or not body.named:
             continue
+        stepped = set()
+        for name, sign in _steps(condition, body):
+            stepped.add(name)
+            turned = sign.text.translate(_TURNED)
+            yield Change((swap(sign, turned),), f"{arrow(sign.text, turned)} of `{name}`")
         last = body.named[-1]
         if not stands_alone(site.file, last) or body.line == loop.line:
             continue
@@ -32,8 +37,28 @@ def progress(site: Site) -> Iterator[Change]:
                 yield Change(
                     (after(site.file, last, code, indent=column),),
                     f"`{code}` in the loop",
-                    1 / (1 + 0.3 * rank + 0.3 * low),
+                    (0.4 if name in stepped else 1) / (1 + 0.3 * rank + 0.3 * low),
                 )
+
+
+_TURNED = str.maketrans("+-", "-+")
+
+
+def _steps(condition: Node, body: Node) -> Iterator[tuple[str, Node]]:
+    """Names of the condition that the body counts up or down (`n += 1`, `n = n - 1`), with the sign's token."""
+    tested = names_of(condition)
+    for node in body.walk():
+        left, right = node.field("left"), node.field("right")
+        if left is None or right is None or left.text not in tested:
+            continue
+        counting = node if node.kind == "augmented_assignment" else right
+        if node.kind == "assignment":
+            first = right.field("left")
+            if right.kind != "binary_operator" or first is None or first.text != left.text:
+                continue
+        sign = counting.field("operator")
+        if sign is not None and sign.text in {"+", "-", "+=", "-="}:
+            yield left.text, sign
 
 
 def step_in_block(site: Site) -> Iterator[Change]:
