@@ -13,6 +13,8 @@ from regreen.history.store import Store
 from regreen.oracle import interpreters
 from regreen.oracle.client import ProbeOracle
 from regreen.pipeline import Baseline, Tools
+from regreen.pipeline.coverage import Coverage
+from regreen.pipeline.texts import load_sources
 from regreen.platform.clock import SystemClock
 from regreen.settings import Settings
 from regreen.values import CandidateVerdict, Failure, HealResult, Progress, Project, VerifiedFix
@@ -104,6 +106,12 @@ class Lab:
         """Run the tests unpatched, the whole suite when none are named."""
         tools = await self.tools()
         return await pipeline.baseline(tools, self._settings, self.ledger, nodeids=nodeids, unsaved=unsaved)
+
+    async def mapped(self, base: Baseline, name: str, *, seconds: float) -> tuple[Baseline, bool]:
+        """Fill the coverage map of one file; whether it got complete in these seconds."""
+        tools = await self.tools()
+        sources, _ = await load_sources(base.snapshot, tools)
+        return await Coverage(tools, seconds).extend(base, [self.root / name], sources)
 
     async def heal(self, base: Baseline | None = None) -> tuple[HealResult, ...]:
         """Heal everything that is red."""

@@ -228,6 +228,32 @@ async def test_a_hanging_test_is_healed_without_waiting_for_every_candidate(lab:
     result = only(await lab.heal(base))
     assert result.outcome is Outcome.VERIFIED, result.reason
     assert "n -= 1" in result.fixes[0].diff
+    assert (result.fixes[0].evidence.runs, result.fixes[0].evidence.notes) == (3, ())  # it hangs no longer
+
+
+async def test_a_hanging_test_takes_no_time_from_the_other_tests_of_its_code(lab: Lab) -> None:
+    lab.write(
+        {
+            "loop.py": "def countdown(n):\n    while n > 0:\n        n += 1\n    return n\n",
+            "test_loop.py": """
+            from loop import countdown
+
+            def test_countdown():
+                assert countdown(3) == 0
+
+            def test_nothing():
+                assert countdown(0) == 0
+            """,
+        }
+    )
+    lab.settings(seconds_per_test=2)
+    base, complete = await lab.mapped(
+        await lab.baseline(nodeids=("test_loop.py::test_countdown",)), "loop.py", seconds=10
+    )
+    assert complete
+    assert base.outcomes["test_loop.py::test_nothing"].status is TestStatus.PASSED
+    assert base.outcomes["test_loop.py::test_countdown"].status is TestStatus.TIMEOUT
+    assert base.report.spectrum.lines["test_loop.py::test_countdown"][lab.root / "loop.py"] == {1, 2}
 
 
 async def test_two_red_tests_of_one_cause_get_one_fix_and_one_search(lab: Lab) -> None:

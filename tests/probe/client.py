@@ -200,7 +200,7 @@ class Copy:
         """A `run` message with everything at its quietest."""
         return {
             "op": "run", "id": 1, "cwd": str(self.root), "rootdir": str(self.root), "roots": self.roots,
-            "args": list(args), "temp": str(self.temp), "writable": [copy for _, copy in self.roots],
+            "args": list(args), "leave_out": [], "temp": str(self.temp), "writable": [copy for _, copy in self.roots],
             "overlaid": [], "spectrum": False, "collect_only": False, "details": True, "stop_first": False, "known_red": [],
             "canaries": [], "observe": [], "observe_during": [], "confine": "landlock", "env": {}, "plugins": [],
             "kind": "pytest", "bytecode": False,

@@ -155,6 +155,13 @@ def test_only_what_was_asked_for_runs(
     assert ran.one("collected")["ids"]
 
 
+def test_what_is_left_out_does_not_run(host: Probe, copied: Copy) -> None:
+    asked = ("tests/test_cart.py::test_total", "tests/test_cart.py::test_empty")
+    ran = host.run(copied, *asked, leave_out=["tests/test_cart.py::test_empty[0]", asked[0]])
+    assert ran.outcomes == {"test_empty[1]": "passed"}
+    assert ran.one("collected")["ids"] == ["tests/test_cart.py::test_empty[1]"]
+
+
 def test_one_zygote_serves_many_runs_also_at_once(host: Probe, copied: Copy) -> None:
     numbers = [host.begin(copied, f"tests/test_cart.py::test_empty[{n}]") for n in (0, 1)]
     seen: dict[int, list[str]] = {n: [] for n in numbers}

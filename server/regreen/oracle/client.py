@@ -271,6 +271,7 @@ def _message(
         "rootdir": str(copy.copy_root),
         "roots": [[str(user), str(folder)] for user, folder in copy.roots],
         "args": list(args),
+        "leave_out": list(request.leave_out),
         "temp": str(temp),
         "writable": [*(str(folder) for _, folder in copy.roots), str(copy.copy_temp)],
         "overlaid": [str(paths.copy(path)) for path in request.overlay],

@@ -56,11 +56,15 @@ class Coverage:
         return base, self._complete
 
     async def _fill(self, base: Baseline, names: list[str]) -> None:
-        """Run the tests of these files as they are, in shards; what was not finished is not tried again."""
+        """Run the tests of these files as they are, in shards; what was not finished is not tried again.
+
+        What was run already is left out: a test that hangs would take the others' time a second time.
+        """
         self._asked.update(names)
+        known = tuple(base.report.spectrum.lines)
         shards = [tuple(names[n::SHARDS]) for n in range(min(SHARDS, len(names)))]
         requests = [
-            RunRequest(base.snapshot, shard, spectrum=True, details=False, seconds=self._seconds)
+            RunRequest(base.snapshot, shard, known, spectrum=True, details=False, seconds=self._seconds)
             for shard in shards
         ]
         reports = await all_or_none(*(self._tools.oracle.run(request) for request in requests))

@@ -28,7 +28,7 @@ from regreen.values import (
 
 RUNS = 3
 SLOW_SECONDS = 5.0
-"""A target that takes longer is run only once more, and the evidence says so."""
+"""A target that takes longer with the patch is run only once more, and the evidence says so."""
 
 
 async def prove(
@@ -71,7 +71,9 @@ async def prove(
         return ladder.Step(Verdict.TAMPERED, "the patched file was not what the tests imported", cold)
 
     reds = _turned_green(base, cold, target)
-    wanted = RUNS if target.seconds <= SLOW_SECONDS else 2
+    healed = cold.outcomes.get(target.failure.nodeid)
+    took = healed.seconds if healed else target.seconds
+    wanted = RUNS if took <= SLOW_SECONDS else 2
     again = replace(
         request, nodeids=tuple(dict.fromkeys((*target.nodeids, *reds))), stop_at_first_failure=False
     )
@@ -88,6 +90,7 @@ async def prove(
         reds,
         selection,
         wanted,
+        took,
         tools.clock.monotonic() - started,
         str(tools.interpreter.executable),
     )
@@ -118,6 +121,7 @@ def _fix(
     reds: tuple[str, ...],
     selection: TestSelection,
     runs: int,
+    took: float,
     seconds: float,
     python: str,
 ) -> VerifiedFix:
@@ -142,7 +146,7 @@ def _fix(
     diff = "".join(edits.unified_diff(relative(path, root), old, new) for path, old, new in texts)
     notes = []
     if runs < RUNS:
-        notes.append(f"runs reduced to {runs}: the test takes {field.target.seconds:.1f} s")
+        notes.append(f"runs reduced to {runs}: the test takes {took:.1f} s")
     if not selection.complete:
         notes.append("not every test that may be affected was run")
     if field.target.before:

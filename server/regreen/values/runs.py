@@ -139,6 +139,7 @@ class RunRequest:
     Args:
         snapshot: the text to run.
         nodeids: the tests; empty means the whole suite as the project's configuration selects it.
+        leave_out: tests of those that are not to be run.
         overlay: files whose bytes differ from the snapshot (the candidate patch).
         rung: warm or cold.
         fresh_copy: lay a new copy instead of using one that earlier runs cleaned up.
@@ -155,6 +156,7 @@ class RunRequest:
 
     snapshot: Snapshot
     nodeids: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
     overlay: Mapping[Path, bytes] = field(default_factory=dict)
     rung: Rung = Rung.WARM
     fresh_copy: bool = False

@@ -221,6 +221,7 @@ async def test_the_run_message_is_the_golden_one(tmp_path: Path, stage: Stage) -
     stage.oracle = stage.make(env_file="settings.env")
     await stage.run(
         "tests/test_cart.py::test_total",
+        leave_out=("tests/test_cart.py::test_hang",),
         overlay={stage.root / "src/cart.py": b""},
         spectrum=True,
         known_red=("tests/test_cart.py::test_tax",),

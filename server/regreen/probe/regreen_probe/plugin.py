@@ -41,6 +41,7 @@ class Reporter:
         lines: what the current test has executed, {path: [lines]}; None when that is not asked for.
         reset: forgets what was executed.
         observer: watches the calls of some functions while tests run.
+        left_out: node ids of tests that are not to run.
     """
 
     def __init__(
@@ -50,12 +51,14 @@ class Reporter:
         lines: Callable[[], dict[str, list[int]]] | None,
         reset: Callable[[], None],
         observer: Observer,
+        left_out: list[str],
     ) -> None:
         self.send = send
         self.describer = describer
         self.lines = lines
         self.reset = reset
         self.observer = observer
+        self.left_out = frozenset(left_out)
         self.deselected = 0
         self.current: Current | None = None
         self.rootdir = ""
@@ -65,6 +68,11 @@ class Reporter:
     def pytest_deselected(self, items):
         """Count what the project's own options leave out."""
         self.deselected += len(items)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        """Leave out what is not to run, without a word: it is asked for anew with every run."""
+        items[:] = [item for item in items if item.nodeid not in self.left_out]
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session):

@@ -46,9 +46,8 @@ def run(
         for table in options.tables.values():
             table.reset()
 
-    reporter = plugin.Reporter(
-        pipe.send, describer, lines if request["spectrum"] else None, reset, options.observer
-    )
+    told = lines if request["spectrum"] else None
+    reporter = plugin.Reporter(pipe.send, describer, told, reset, options.observer, request["leave_out"])
 
     def answer(frame: object) -> None:
         current = reporter.current
