@@ -7,6 +7,7 @@ raised is either for the user, who can act on it, or a bug::
     ├── UserError              the user can mend it: what happened, where, what to do next
     │   ├── UsageError         the command line or a setting makes no sense
     │   ├── EnvironmentProblem no interpreter, no pytest, a folder that cannot be read
+    │   │   └── NoTests        there is nothing to run
     │   ├── UntrustedFolder    nothing of this folder may run yet
     │   └── UnreadableText     a file's bytes are not text in the encoding it declares
     ├── StaleFix               the text a fix was verified against is no longer there
@@ -40,6 +41,10 @@ class UsageError(UserError):
 
 class EnvironmentProblem(UserError):
     """Something outside Regreen is missing or broken: interpreter, pytest, permissions."""
+
+
+class NoTests(EnvironmentProblem):
+    """A project without tests: no problem beside others that have some."""
 
 
 class UntrustedFolder(UserError):

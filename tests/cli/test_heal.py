@@ -88,6 +88,25 @@ def test_a_person_sees_the_fix_the_evidence_and_the_way_on(regreen: Regreen, sho
     assert tree(shop) == before
 
 
+def test_the_proof_can_be_reproduced_where_no_pytest_is_installed(regreen: Regreen) -> None:
+    shop = project(regreen.cwd / "shop")
+    (shop / "pyproject.toml").write_text(BRIEF)
+    (shop / "test_numbers.py").unlink()
+    cases = "".join(f"    {line}\n".rstrip(" ") for line in TESTS.partition("\n")[2].splitlines())
+    (shop / "tests").mkdir()
+    (shop / "tests" / "test_numbers.py").write_text(
+        "import unittest\nfrom numbers_of_ours import add, double\n\nclass Numbers(unittest.TestCase):\n"
+        + cases.replace("()", "(self)")
+    )
+    subprocess.run([PLAIN, "-m", "venv", "--without-pip", shop / ".venv"], check=True)
+    run = regreen("heal", shop, "--json", "--apply")
+    assert run.returncode == 0, run.stderr
+    (result,) = events(run, "result")
+    proof = subprocess.run(result["reproduce"], shell=True, capture_output=True, text=True, check=False)
+    assert proof.returncode == 0, proof.stderr
+    assert "Ran 2 tests" in proof.stderr
+
+
 def test_a_terminal_shows_colours_and_a_line_that_goes_away(regreen: Regreen, shop: Path) -> None:
     import pty
 
@@ -209,6 +228,15 @@ def test_status_2_when_there_are_no_tests(regreen: Regreen) -> None:
     run = heal(regreen, folder)
     assert (run.returncode, run.stdout) == (2, "")
     assert "found no tests" in run.stderr
+
+
+def test_a_project_without_tests_is_no_problem_beside_others(regreen: Regreen, shop: Path) -> None:
+    project(regreen.cwd / "empty", tests="")
+    run = heal(regreen)
+    assert run.returncode == 0, run.stderr
+    assert "found no tests" in run.stderr
+    (shop / "test_numbers.py").unlink()
+    assert heal(regreen).returncode == 2
 
 
 def test_status_2_when_pytest_itself_cannot_start(regreen: Regreen, shop: Path) -> None:

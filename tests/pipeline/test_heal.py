@@ -135,6 +135,16 @@ async def test_a_missing_package_is_the_environments_problem(lab: Lab) -> None:
     assert "regreen.interpreter" in result.reason
 
 
+@pytest.mark.parametrize("name", ["src/shop/__init__.py", "src/shop/prices.py", "src/shop.py"])
+async def test_a_project_that_is_not_installed_is_the_environments_problem(lab: Lab, name: str) -> None:
+    lab.write({name: "", "tests/test_shop.py": "import shop\n\ndef test_shop():\n    assert shop\n"})
+    result = only(await lab.heal())
+    assert result.outcome is Outcome.ENVIRONMENT, result.reason
+    assert "`shop` is in src" in result.reason
+    assert "pip install -e ." in result.reason
+    assert "`pythonpath` to `src`" in result.reason
+
+
 async def test_a_project_that_is_imported_from_elsewhere_is_the_environments_problem(lab: Lab) -> None:
     lab.write({"src/cart.py": CART, "test_cart.py": CART_TESTS})
     (lab.outside / "cart.py").write_text(lab.text(CART), encoding="utf-8")

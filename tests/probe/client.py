@@ -77,7 +77,13 @@ class Ran:
 class Probe:
     """One probe process; use it as a context manager."""
 
-    def __init__(self, python: Path, mode: str = "host", env: Mapping[str, str | None] | None = None) -> None:
+    def __init__(
+        self,
+        python: Path,
+        mode: str = "host",
+        env: Mapping[str, str | None] | None = None,
+        lent: Sequence[Path] = (),
+    ) -> None:
         self.mode = mode
         self._numbers = itertools.count(1)
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PYTHON", "COV"))}
@@ -86,7 +92,7 @@ class Probe:
             if value is not None:
                 environment[name] = value
         self.process = subprocess.Popen(
-            [python, "-c", BOOT, PROBE, mode],
+            [python, "-c", BOOT, PROBE, mode, *lent],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -202,7 +208,7 @@ class Copy:
             "op": "run", "id": 1, "cwd": str(self.root), "rootdir": str(self.root), "roots": self.roots,
             "args": list(args), "leave_out": [], "temp": str(self.temp), "writable": [copy for _, copy in self.roots],
             "overlaid": [], "spectrum": False, "collect_only": False, "details": True, "stop_first": False, "known_red": [],
-            "canaries": [], "observe": [], "observe_during": [], "confine": "landlock", "env": {}, "plugins": [],
+            "canaries": [], "observe": [], "observe_during": [], "confine": "landlock", "env": {},
             "kind": "pytest", "bytecode": False,
         }  # fmt: skip
 
@@ -226,7 +232,9 @@ def island(module: str) -> Any:
 
 
 @contextlib.contextmanager
-def probe(python: Path, mode: str = "host", **env: str | None) -> Iterator[Probe]:
+def probe(
+    python: Path, mode: str = "host", *, lent: Sequence[Path] = (), **env: str | None
+) -> Iterator[Probe]:
     """A probe in an interpreter, ended afterwards."""
-    with Probe(python, mode, env) as started:
+    with Probe(python, mode, env, lent) as started:
         yield started

@@ -201,7 +201,9 @@ def test_a_lent_pytest_runs_unittest_projects_that_have_none(bare: Python, tmp_p
     )
     with probe(made(bare, ()), mode) as started:
         assert started.hello["pytest"] is None
-        ran = started.run(copy, kind="unittest", plugins=[str(site)])
+    with probe(made(bare, ()), mode, lent=[site]) as started:
+        assert started.hello["pytest"]
+        ran = started.run(copy, kind="unittest")
     assert ran.outcomes == {"test_green": "passed", "test_red": "failed"}
 
 
@@ -227,6 +229,6 @@ def test_a_lent_pytest_runs_django_projects_that_have_none(newest: Python, tmp_p
             ),
         },
     )
-    with probe(bare) as started:
-        ran = started.run(copy, kind="django", plugins=[str(site)])
+    with probe(bare, lent=[site]) as started:
+        ran = started.run(copy, kind="django")
     assert ran.outcomes == {"test_red": "failed", "test_settings": "passed"}, ran.records

@@ -6,7 +6,7 @@ import codecs
 import os
 import subprocess
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from hypothesis import given
@@ -262,3 +262,8 @@ def test_a_diff_for_people_shows_what_changed() -> None:
         "@@ -1,2 +1,2 @@\n a\n-b\n+c\n\\ No newline at end of file\n"
     )
     assert edits.unified_diff("cart.py", "a\n", "a\n") == ""
+
+
+def test_paths_are_named_below_the_project_and_stay_whole_outside_of_it() -> None:
+    assert edits.relative(Path("/a/b/c/d.py"), Path("/a/b")) == "c/d.py"
+    assert PurePosixPath(edits.relative(Path("/x/c.py"), Path("/a/b"))) == PurePosixPath("/x/c.py")

@@ -7,7 +7,7 @@ A line ends with CR LF, LF or CR and with nothing else: form feeds, vertical tab
 ordinary characters, for Python and for editors.
 """
 
-from regreen.edits.diff import changed_lines, file_edit, git_patch, minimal, unified_diff
+from regreen.edits.diff import changed_lines, file_edit, git_patch, minimal, relative, unified_diff
 from regreen.edits.positions import ColumnUnit, LineIndex, Position
 from regreen.edits.text import (
     Newline,
@@ -40,6 +40,7 @@ __all__ = [
     "git_patch",
     "minimal",
     "problem",
+    "relative",
     "split_lines",
     "unified_diff",
     "with_newline",

@@ -45,6 +45,11 @@ def changed_lines(old: str, new: str) -> int:
     return sum(max(high - low, new_high - new_low) for low, high, new_low, new_high in hunks)
 
 
+def relative(path: Path, root: Path) -> str:
+    """Return the path as people and diffs name it: below the root where it is, else whole, with forward slashes."""
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+
+
 def unified_diff(path: str, old: str, new: str, *, context: int = 3) -> str:
     """Show the difference of one file to people, with `git apply`'s headers; empty when equal.
 

@@ -15,7 +15,6 @@ from regreen.engine.documents import decoded
 from regreen.engine.judgement import is_named, too_slow
 from regreen.engine.outline import is_test_file, outline
 from regreen.engine.state import ProjectState, file_of
-from regreen.engine.views import relative
 from regreen.platform.background import run_blocking
 from regreen.source import ProjectSources
 from regreen.values import Spectrum
@@ -67,7 +66,7 @@ def _choose(
             warm.update({n: None for n, files in state.lines.items() if path in files})
         elif path in ran or is_test_file(path):
             own = tests_of(path, new, state)
-            name = relative(path, state.root)
+            name = edits.relative(path, state.root)
             for stale in [nodeid for nodeid in warm if file_of(nodeid) == name]:
                 del warm[
                     stale
@@ -89,7 +88,7 @@ def _choose(
 
 def tests_of(path: Path, texts: Mapping[Path, bytes], state: ProjectState) -> list[str]:
     """The file's node id, or those of its tests when some of them never run by themselves."""
-    name = relative(path, state.root)
+    name = edits.relative(path, state.root)
     text = decoded(texts.get(path, b""))
     slow = set(state.settings.slow_markers)
     found = outline(text.text) if text is not None else ()

@@ -11,7 +11,7 @@ from regreen.engine.documents import Documents
 from regreen.engine.outline import is_test_file
 from regreen.engine.registry import Registry
 from regreen.engine.state import Offer, ProjectState, short_name
-from regreen.engine.views import Lens, Mark, View, describe, fix_title, relative
+from regreen.engine.views import Lens, Mark, View, describe, fix_title
 from regreen.engine.world import Status
 from regreen.errors import StaleFix
 from regreen.platform.background import run_blocking
@@ -138,7 +138,7 @@ class Queries:
         view = self._views.get(state.root)
         red = dict.fromkeys(spot.nodeid for spot in view.spots.get(path, ())) if view and not run else {}
         if red or is_test_file(path):
-            return list(red) or [relative(path, state.root)]
+            return list(red) or [edits.relative(path, state.root)]
         return [nodeid for nodeid, files in state.lines.items() if path in files]
 
     def explain(self, nodeid: str) -> str:

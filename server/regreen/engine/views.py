@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -249,8 +248,3 @@ def fix_title(offer: Offer) -> str:
     where = f"{path.name}:{first + 1}"
     more = f" and {len(offer.lines) - 1} more" if len(offer.lines) > 1 else ""
     return f"Fix {short_name(fix.failure.nodeid)}: {fix.candidate.title} in {where}{more} ({proof})"
-
-
-def relative(path: Path, root: Path) -> str:
-    """The path as people read it: relative to the project where it is below it, with forward slashes."""
-    return os.path.relpath(path, root).replace("\\", "/") if path.is_relative_to(root) else path.as_posix()

@@ -141,14 +141,23 @@ class Channel:
         await asyncio.wait({self._reader})
 
 
-async def open_channel(executable: Path, environment: Mapping[str, str], *, cold: bool, nice: int) -> Channel:
+async def open_channel(
+    executable: Path, environment: Mapping[str, str], lent: Sequence[Path], *, cold: bool, nice: int
+) -> Channel:
     """Start a probe in the user's interpreter and wait for its hello.
+
+    Args:
+        executable: the interpreter.
+        environment: of the process.
+        lent: folders for the end of its import path, with what it lacks.
+        cold: for one run, in the process itself; else the host of many.
+        nice: the niceness of the process.
 
     Raises:
         EnvironmentProblem: the interpreter cannot be started.
         ProbeEnded: it started, but no hello came.
     """
-    argv: Sequence[str | Path] = [executable, "-c", BOOT, PROBE, "run" if cold else "host"]
+    argv: Sequence[str | Path] = [executable, "-c", BOOT, PROBE, "run" if cold else "host", *lent]
     try:
         process = await processes.start(argv, cwd=PROBE, env=environment, stdin=True, stdout=True, nice=nice)
     except OSError as error:

@@ -11,6 +11,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from regreen.errors import EnvironmentProblem, OracleFailed
@@ -90,7 +91,7 @@ class ProbeOracle:
         Without a test that hangs or crashes, this is one process. After one that does, the tests that are
         left run in the next process, in the same working copy.
         """
-        plugins = await self._plugins()
+        self._check_pytest()
         extra = await self._extra_environment()
         async with (
             self._slots,
@@ -106,7 +107,7 @@ class ProbeOracle:
                     log.problem = f"given up after {number} tests that hang or end their process"
                     break
                 message = _message(self._project, request, copy, log.paths, args or (), number)
-                message |= {"plugins": plugins, "env": extra}
+                message["env"] = extra
                 log.next_process()
                 stop, stderr = await self._process(request, message, log, deadline)
                 args = _what_next(request, log, stop, stderr)
@@ -173,7 +174,7 @@ class ProbeOracle:
             if host.facts.fork:
                 return host
         self._refuse_when_closed()
-        channel = await open_channel(self._interpreter.executable, self._environment, cold=True, nice=NICE)
+        channel = await self._start(cold=True)
         self._cold.add(channel)
         return channel
 
@@ -186,12 +187,14 @@ class ProbeOracle:
             if self._host is None:
                 self._precompiled.clear()
                 self._preloaded = False
-                self._host = await open_channel(
-                    self._interpreter.executable, self._environment, cold=False, nice=NICE
-                )
+                self._host = await self._start(cold=False)
                 if not self._host.facts.fork:  # it has said what it can, and serves nothing
                     self._host.process.close_stdin()
             return self._host
+
+    async def _start(self, *, cold: bool) -> Channel:
+        lent = await self._lent()
+        return await open_channel(self._interpreter.executable, self._environment, lent, cold=cold, nice=NICE)
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
@@ -208,25 +211,26 @@ class ProbeOracle:
         never = records.need_all(log.preload, "never", str)
         channel.send({"op": "preload", "modules": list(modules), "never": list(never)})
 
-    async def _plugins(self) -> list[str]:
-        """The folders of our own pytest, when the user's interpreter has none and its tests need none."""
+    def _check_pytest(self) -> None:
         pytest = self._interpreter.pytest_version
-        if pytest is not None:
-            if int(pytest.split(".", 1)[0]) < OLDEST_PYTEST:
-                raise EnvironmentProblem(
-                    f"pytest {pytest} in {self._interpreter.executable} is too old.",
-                    f"Install pytest {OLDEST_PYTEST} or newer there.",
-                )
-            return []
-        if self._project.kind == "pytest":
+        if pytest is not None and int(pytest.split(".", 1)[0]) < OLDEST_PYTEST:
+            raise EnvironmentProblem(
+                f"pytest {pytest} in {self._interpreter.executable} is too old.",
+                f"Install pytest {OLDEST_PYTEST} or newer there.",
+            )
+        if pytest is None and self._project.kind == "pytest":
             raise EnvironmentProblem(
                 f"pytest is not installed in {self._interpreter.executable}.",
                 f"Install it: {self._interpreter.executable} -m pip install pytest. "
                 "Or choose another interpreter with the setting regreen.interpreter.",
             )
+
+    async def _lent(self) -> tuple[Path, ...]:
+        """The folders of our own pytest, when the user's interpreter has none and its tests need none."""
+        if self._interpreter.pytest_version is not None or self._project.kind == "pytest":
+            return ()
         django = self._project.kind == "django"
-        folders = await run_blocking(lend.lend_pytest, self._interpreter.version, django=django)
-        return [str(folder) for folder in folders]
+        return await run_blocking(lend.lend_pytest, self._interpreter.version, django=django)
 
     async def _extra_environment(self) -> dict[str, str]:
         if not self._settings.env_file:

@@ -6,7 +6,6 @@ import hashlib
 import shlex
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from regreen import edits
 from regreen.pipeline.concurrent import all_or_none
@@ -18,7 +17,9 @@ from regreen.validation.minimise import minimise
 from regreen.values import (
     Candidate,
     Evidence,
+    Interpreter,
     Outcome,
+    Project,
     RunReport,
     TestSelection,
     TestStatus,
@@ -92,7 +93,7 @@ async def prove(
         wanted,
         took,
         tools.clock.monotonic() - started,
-        str(tools.interpreter.executable),
+        tools.interpreter,
     )
 
 
@@ -123,7 +124,7 @@ def _fix(
     runs: int,
     took: float,
     seconds: float,
-    python: str,
+    interpreter: Interpreter,
 ) -> VerifiedFix:
     failure = field.target.failure
     still_red = tuple(
@@ -143,7 +144,7 @@ def _fix(
         for file in candidate.edits
     ]
     root = field.snapshot.project.root
-    diff = "".join(edits.unified_diff(relative(path, root), old, new) for path, old, new in texts)
+    diff = "".join(edits.unified_diff(edits.relative(path, root), old, new) for path, old, new in texts)
     notes = []
     if runs < RUNS:
         notes.append(f"runs reduced to {runs}: the test takes {took:.1f} s")
@@ -163,7 +164,9 @@ def _fix(
         lines_changed=sum(edits.changed_lines(old, new) for _, old, new in texts),
         isolation=cold.isolation,
         seconds=seconds,
-        command=reproduce_command(root, python, (failure.nodeid, *reds, *selection.nodeids)),
+        command=reproduce_command(
+            field.snapshot.project, interpreter, (failure.nodeid, *reds, *selection.nodeids)
+        ),
         notes=tuple(notes),
     )
     return VerifiedFix(
@@ -177,18 +180,23 @@ def _fix(
     )
 
 
-def relative(path: Path, root: Path) -> str:
-    """Return a path for people and diffs: relative to the project where it can be, with forward slashes."""
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+def reproduce_command(project: Project, interpreter: Interpreter, nodeids: Iterable[str]) -> str:
+    """Return a shell line that runs what the proof ran; many tests are named by their files.
 
-
-def reproduce_command(root: Path, python: str, nodeids: Iterable[str]) -> str:
-    """Return a shell line that runs what the proof ran; many tests are named by their files."""
+    Where the interpreter has no pytest, the tests are what its own test runner takes.
+    """
     named = list(dict.fromkeys(nodeids))
     if len(named) > 8:
         named = [named[0], *sorted({nodeid.partition("::")[0] for nodeid in named[1:]})]
+    runner = ["-m", "pytest"]
+    if interpreter.pytest_version is None:
+        runner = ["manage.py", "test"] if project.kind == "django" else ["-m", "unittest"]
+        named = [
+            ".".join([file.removesuffix(".py").replace("/", "."), *inside])
+            for file, *inside in (nodeid.split("::") for nodeid in named)
+        ]
     return (
-        f"cd {shlex.quote(str(root))} && {shlex.quote(python)} -m pytest {' '.join(map(shlex.quote, named))}"
+        f"cd {shlex.quote(str(project.root))} && {shlex.join([str(interpreter.executable), *runner, *named])}"
     )
 
 

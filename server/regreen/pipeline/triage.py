@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from regreen import edits
 from regreen.pipeline.parts import Baseline, Tools
+from regreen.validation.paths import is_test
 from regreen.values import Failure, Snapshot, TestStatus
 
 SERVICES = frozenset({"ConnectionRefusedError", "ConnectionResetError", "socket.gaierror", "gaierror"})
@@ -50,9 +52,19 @@ def imported_from_elsewhere(foreign: Mapping[str, Path]) -> str:
 
 def _missing_module(failure: Failure, snapshot: Snapshot) -> str:
     found = _NO_MODULE.search(failure.message)
-    if found is None or failure.hints.get("near") or failure.hints.get("import"):
+    if found is None:
         return ""
-    top = found.group(1).partition(".")[0]
+    module = found.group(1)
+    importing = failure.frames[-1].path if failure.frames else failure.path
+    if is_test(importing, snapshot.project) and (homes := _homes(module, snapshot)):
+        home = edits.relative(min(homes), snapshot.project.root)
+        return (
+            f"`{module}` is in {home}, where the interpreter of the tests does not look. Install the project there "
+            f"(`pip install -e .`), or set pytest's `pythonpath` to `{home}`."
+        )
+    if failure.hints.get("near") or failure.hints.get("import"):
+        return ""
+    top = module.partition(".")[0]
     own = {path.stem for path in snapshot.files if path.suffix == ".py"}
     own |= {path.parent.name for path in snapshot.files if path.suffix == ".py"}
     if top in own:
@@ -61,6 +73,13 @@ def _missing_module(failure: Failure, snapshot: Snapshot) -> str:
         f"The package `{top}` is not installed in the interpreter that runs the tests. Install it there, or choose "
         "another interpreter (`regreen.interpreter`, `--interpreter`); `regreen doctor` shows which one is used."
     )
+
+
+def _homes(module: str, snapshot: Snapshot) -> set[Path]:
+    """The folders that would have to be on the import path for a top-level module of the project's own."""
+    python = [path for path in snapshot.files if path.suffix == ".py"]
+    packages = {path.parents[1] for path in python if path.parent.name == module}
+    return packages | {path.parent for path in python if path.stem == module}
 
 
 def _path_problem(failure: Failure, snapshot: Snapshot) -> str:

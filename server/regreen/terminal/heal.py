@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from regreen.errors import EnvironmentProblem, RegreenError, StaleFix, UsageError, UserError
+from regreen.errors import EnvironmentProblem, NoTests, RegreenError, StaleFix, UsageError, UserError
 from regreen.pipeline import PATIENT_SECONDS, Baseline, Tools, baseline, heal_all
 from regreen.platform.background import run_blocking
 from regreen.ports import Git, History, Mirror
@@ -113,13 +113,13 @@ async def heal_command(options: HealOptions, open_tools: OpenTools, git: Git) ->
             elif len(targets) == 1:
                 raise one
             else:
-                problems += 1
+                problems += not isinstance(one, NoTests)
                 err.print(f"{target.project.root}: {one}")
         delivery = await _deliver(options, healed, git)
     except asyncio.CancelledError:
         _summarise(options, out, healed, delivery, time.monotonic() - began, STOPPED)
         raise
-    status = 2 if problems else _status(options, healed)
+    status = 2 if problems or (targets and not healed) else _status(options, healed)
     _summarise(options, out, healed, delivery, time.monotonic() - began, status)
     return status
 
@@ -226,7 +226,7 @@ def _must_have_run(report: RunReport, project: Project) -> None:
             "`regreen doctor` shows how they are run.",
         )
     if report.exit_status in (0, PYTEST_FOUND_NOTHING):
-        raise EnvironmentProblem(
+        raise NoTests(
             f"pytest found no tests in {project.root}.", "Give the folder of a project that has tests."
         )
     raise EnvironmentProblem(

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
+from regreen import edits
 from regreen.terminal.evidence import sentence
 from regreen.values import CandidateVerdict, Evidence, Failure, HealResult, Progress, VerifiedFix
 
@@ -65,7 +66,7 @@ def failure_fields(failure: Failure, root: Path) -> dict[str, Any]:
         "phase": failure.phase,
         "exception": failure.exception,
         "message": failure.message,
-        "path": relative(failure.path, root),
+        "path": edits.relative(failure.path, root),
         "line": failure.line + 1,
     }
 
@@ -78,7 +79,7 @@ def candidate_fields(failure: Failure, verdict: CandidateVerdict, root: Path) ->
         "nodeid": failure.nodeid,
         "template": candidate.template,
         "title": candidate.title,
-        "path": relative(candidate.suspect.path, root),
+        "path": edits.relative(candidate.suspect.path, root),
         "line": candidate.suspect.line + 1,
         "verdict": verdict.verdict.value,
         "reason": verdict.reason,
@@ -158,8 +159,3 @@ def _other_fields(fix: VerifiedFix) -> dict[str, Any]:
         "evidence": evidence_fields(fix.evidence),
         "behaves_differently": bool(fix.differs_from),
     }
-
-
-def relative(path: Path, root: Path) -> str:
-    """The path below the project, or the whole path when it lies outside."""
-    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()

@@ -721,12 +721,13 @@ async def test_projects_that_need_no_pytest_of_their_own_get_ours(
     stage: Stage, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REGREEN_CACHE_DIR", str(tmp_path / "cache"))
-    stage.play(SERVE)
+    told = "log.write(json.dumps({'op': 'argv', 'lent': sys.argv[3:]}) + chr(10)); log.flush()\n"
+    stage.play(told + textwrap.dedent(SERVE))
     stage.oracle = stage.make(pytest_version=None, kind=kind)
     await stage.run("t::a")
     (message,) = stage.heard("run")
     assert message["kind"] == kind
-    (folder,) = message["plugins"]
+    (folder,) = stage.heard("argv")[0]["lent"]
     assert (Path(folder) / "pytest" / "__init__.py").is_file()
     assert (Path(folder) / "pytest_django").is_dir() is (kind == "django")
 

@@ -16,9 +16,13 @@ def main(mode: str) -> None:
 
     Args:
         mode: "host" or "run".
+
+    The arguments of the process are the folder of this package, the mode, and the folders of a pytest that is lent
+    to this interpreter, normally none.
     """
     if len(sys.argv) > 1 and sys.argv[1] in sys.path:
         sys.path.remove(sys.argv[1])  # the package is found by its own path from now on
+    sys.path += sys.argv[3:]
     reader, pipe = private_pipes()
     confine.die_with_parent(os.getppid())
     if mode == "host":

@@ -57,7 +57,6 @@ def _perform(request: dict, pipe: Pipe, ear: Ear | None) -> None:
         observer=observer,
     )
     redirect.install(roots, os.getcwd(), options)
-    sys.path += request["plugins"]
     sys.dont_write_bytecode = True
     user_roots = [user for user, _ in request["roots"]]
     isolation = confine.enter(
