@@ -13,7 +13,7 @@ from regreen.templates.evidence import literal
 from regreen.templates.facts import plain
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow, atom, exchange, swap
-from regreen.templates.strings import inside
+from regreen.templates.strings import refilled
 from regreen.values import TextEdit
 
 _DEFAULTS = ("None", "0", '""', "[]", "{}", "False")
@@ -31,7 +31,7 @@ def key_typo(site: Site) -> Iterator[Change]:
             continue
         for rank, new in enumerate(dict.fromkeys(near)):
             if "\\" not in new and new.isprintable() and not set(new) & set("\"'"):
-                yield Change((inside(node, new),), arrow(node.text, repr(new)), 1 / (1 + 0.5 * rank))
+                yield refilled(node, new, 1 / (1 + 0.5 * rank))
 
 
 def _reads(site: Site) -> Iterator[tuple[Node, Node, Node]]:
@@ -176,7 +176,7 @@ def missing_element(site: Site) -> Iterator[Change]:
         for item in (*lost, *extra):
             if isinstance(item, str) and len(item) == 1 and item.isprintable() and item not in "\"'\\":
                 new = text.replace(item, "") if item in text else text + item
-                yield Change((inside(node, new),), arrow(node.text, repr(new)), 0.7)
+                yield refilled(node, new, 0.7)
 
 
 def appended_order(site: Site) -> Iterator[Change]:

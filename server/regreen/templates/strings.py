@@ -27,6 +27,15 @@ def inside(node: Node, new: str) -> TextEdit:
     return TextEdit(node.children[0].end, node.children[-1].start, new)
 
 
+def refilled(node: Node, new: str, likelihood: float) -> Change:
+    """Another text between the quotes of a literal, written as it stands."""
+    return Change((inside(node, new),), arrow(node.text, _whole(node, new)), likelihood)
+
+
+def _whole(node: Node, new: str) -> str:
+    return f"{node.children[0].text}{new}{node.children[-1].text}"
+
+
 def fits(node: Node, text: str) -> bool:
     """Whether a text can stand between the quotes of a literal as it is."""
     return node.children[-1].text[0] not in text and "\n" not in text and not text.endswith("\\")
@@ -53,7 +62,7 @@ def from_pool(site: Site) -> Iterator[Change]:
         for rank, new in enumerate(dict.fromkeys(choices)):
             if new != old and len(new) < 40 and fits(node, new):
                 likeness = 1.0 if abs(len(new) - len(old)) <= 1 else 0.5
-                yield Change((inside(node, new),), arrow(node.text, repr(new)), likeness / (1 + 0.15 * rank))
+                yield refilled(node, new, likeness / (1 + 0.15 * rank))
 
 
 def characters(site: Site) -> Iterator[Change]:
@@ -64,7 +73,7 @@ def characters(site: Site) -> Iterator[Change]:
             continue
         for rank, new in enumerate(dict.fromkeys(_variants(old))):
             if new != old and fits(node, new):
-                yield Change((inside(node, new),), arrow(node.text, repr(new)), 1 / (1 + 0.3 * rank))
+                yield refilled(node, new, 1 / (1 + 0.3 * rank))
 
 
 _PAIRS = str.maketrans("()[]{}<>", ")(][}{><")
@@ -104,7 +113,9 @@ def everywhere(site: Site) -> Iterator[Change]:
         for rank, new in enumerate(dict.fromkeys([*_variants(text), *others][:8])):
             if new != text and all(fits(node, new) for node in nodes):
                 edits = tuple(inside(node, new) for node in nodes)
-                yield Change(edits, f"every {arrow(repr(text), repr(new))}", 1 / (1 + 0.5 * rank))
+                yield Change(
+                    edits, f"every {arrow(nodes[0].text, _whole(nodes[0], new))}", 1 / (1 + 0.5 * rank)
+                )
 
 
 def repair(site: Site) -> Iterator[Change]:
@@ -127,7 +138,7 @@ def repair(site: Site) -> Iterator[Change]:
                 rest = expected[len(actual) :] if expected.startswith(actual) else ""
                 quoted = _quotable(node, rest) if rest and len(rest) < 20 else None
                 if quoted:
-                    yield Change((inside(node, quoted),), arrow(node.text, repr(rest)), 0.3)
+                    yield refilled(node, quoted, 0.3)
 
 
 def text_pairs(expected: object, actual: object, depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -208,7 +219,7 @@ def near_miss(site: Site) -> Iterator[Change]:
         for rank, new in enumerate(dict.fromkeys(close)):
             quoted = _quotable(node, new)
             if quoted is not None:
-                yield Change((inside(node, quoted),), arrow(node.text, repr(new)), 1 / (1 + 0.5 * rank))
+                yield refilled(node, quoted, 1 / (1 + 0.5 * rank))
 
 
 def _expected_texts(value: object, depth: int = 0) -> Iterator[str]:

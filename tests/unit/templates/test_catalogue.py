@@ -97,6 +97,16 @@ def test_what_is_yielded_is_minimal_ordered_and_new(red: Red) -> None:
     assert all(of_one == sorted(of_one, reverse=True) for of_one in scores.values())
 
 
+def test_a_title_shows_a_literal_as_it_is_written(red: Red) -> None:
+    """Quotes and prefix included: a person compares the title with the diff."""
+    for candidate in red.search():
+        _, is_swap, new = candidate.title.partition("` → `")
+        literal = new.rstrip("`")
+        if is_swap and literal[-1:] in {"'", '"'} and "…" not in literal:
+            after = "\n".join(patched(red.sources, candidate).values())
+            assert " ".join(literal.split()) in " ".join(after.split()), (candidate.template, candidate.title)
+
+
 def test_every_candidate_parses(red: Red) -> None:
     """For text that was not Python before, the template's first ideas must make it Python."""
     sources = red.sources
