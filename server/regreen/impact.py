@@ -7,11 +7,16 @@ the file itself or in a file that imports it. Where that cannot be told, every t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from regreen.source import Function, ProjectSources, SourceFile, names
 from regreen.values import Spectrum, TestSelection
+
+_PLUGINS = re.compile(r"^pytest_plugins\b[^=\n]*=\s*([\[(][^\])]*|.*)", re.MULTILINE)
+"""What conftests and tests name as plug-ins is imported by pytest."""
+_QUOTED = re.compile(r"""["']([\w.]+)["']""")
 
 
 def select(
@@ -90,10 +95,17 @@ def _mentions(text: SourceFile, bound: Iterable[str]) -> bool:
 
 
 def importers(path: Path, sources: ProjectSources) -> frozenset[Path]:
-    """Return the files that import `path`, directly or through others, by their import statements."""
+    """Return the files that import `path`, directly or through others, by their import statements.
+
+    pytest imports a conftest for whatever lies in its folder and below, so those files import it, too.
+    """
     wanted = {path}
     direct: dict[Path, set[Path]] = {}
     for file in sources.paths:
+        if file.name == "conftest.py":
+            direct.setdefault(file, set()).update(
+                below for below in sources.paths if below.is_relative_to(file.parent)
+            )
         parsed = sources.get(file)
         for module in _imported_modules(parsed) if parsed else ():
             found = sources.module_file(module, file)
@@ -116,4 +128,6 @@ def _imported_modules(parsed: SourceFile) -> frozenset[str]:
         if imported.name:
             separator = "" if imported.module.endswith(".") else "."
             modules.add(f"{imported.module}{separator}{imported.name}")
+    for plugins in _PLUGINS.findall(parsed.text):
+        modules.update(_QUOTED.findall(plugins))
     return frozenset(modules)

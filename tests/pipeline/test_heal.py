@@ -241,6 +241,24 @@ async def test_a_hanging_test_is_healed_without_waiting_for_every_candidate(lab:
     assert (result.fixes[0].evidence.runs, result.fixes[0].evidence.notes) == (3, ())  # it hangs no longer
 
 
+async def test_tests_that_get_the_code_from_a_fixture_are_judges_too(lab: Lab) -> None:
+    lab.write(
+        {
+            "cart.py": CART,
+            "tests/conftest.py": "import pytest, cart\n\n@pytest.fixture\ndef adds():\n    return cart.total\n",
+            "tests/test_one.py": "def test_one(adds):\n    assert adds([1]) == 1\n",
+            "tests/test_two.py": "def test_none(adds):\n    assert adds([]) == 0\n",
+            "pytest.ini": "[pytest]\npythonpath = .\n",
+        }
+    )
+    result = only(await lab.heal(await lab.baseline(nodeids=("tests/test_one.py::test_one",))))
+    assert result.outcome is Outcome.VERIFIED, result.reason
+    assert set(result.fixes[0].evidence.selection.nodeids) == {
+        "tests/test_one.py::test_one",
+        "tests/test_two.py::test_none",
+    }
+
+
 async def test_a_hanging_test_takes_no_time_from_the_other_tests_of_its_code(lab: Lab) -> None:
     lab.write(
         {

@@ -58,6 +58,37 @@ def test_importers_are_found_through_other_files() -> None:
     assert impact.importers(CART, ProjectSources(FILES, ROOT)) == {SHOP, TEST}
 
 
+def test_what_a_conftest_imports_is_imported_by_all_tests_below_it() -> None:
+    files = {
+        CART: b"x = 1\n",
+        ROOT / "tests/shop/conftest.py": b"from cart import x\n",
+        ROOT / "tests/shop/test_a.py": b"def test_a(x): pass\n",
+        ROOT / "tests/shop/deep/test_b.py": b"def test_b(x): pass\n",
+        ROOT / "tests/test_c.py": b"def test_c(): pass\n",
+    }
+    assert impact.importers(CART, ProjectSources(files, ROOT)) == {
+        path for path in files if path.is_relative_to(ROOT / "tests/shop")
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pytest_plugins = 'fixtures'\n",
+        'pytest_plugins = ["other", "fixtures"]\n',
+        'pytest_plugins: tuple[str, ...] = (\n    "other",\n    "fixtures",\n)\n',
+    ],
+)
+def test_what_pytest_loads_as_a_plugin_is_imported(text: str) -> None:
+    files = {
+        CART: b"x = 1\n",
+        ROOT / "fixtures.py": b"from cart import x\n",
+        ROOT / "tests/conftest.py": text.encode(),
+        ROOT / "tests/test_a.py": b"def test_a(x): pass\n",
+    }
+    assert impact.importers(CART, ProjectSources(files, ROOT)) == set(files) - {CART}
+
+
 @pytest.mark.parametrize(
     "line",
     [

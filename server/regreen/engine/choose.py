@@ -77,9 +77,6 @@ def _choose(
                 cold.update(dict.fromkeys(tests_of(file, new, state)))
         if path.name == "conftest.py":
             warm.update({n: None for n, o in state.outcomes.items() if o.path.is_relative_to(path.parent)})
-            for file in sorted(f for f in new if is_test_file(f) and f.is_relative_to(path.parent)):
-                if file not in ran and file not in changed:
-                    cold.update(dict.fromkeys(tests_of(file, new, state)))
     if len(python) < len(changed):
         warm.update(dict.fromkeys(_whatever_reads_data(state)))
     allowed = tuple(n for n in warm if _may_run(n, state))
