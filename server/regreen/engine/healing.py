@@ -99,12 +99,15 @@ class Healing:
 
     def _take_undone(self, state: ProjectState, applied: Applied) -> None:
         state.muted_fixes.add(applied.offer.fingerprint)
-        for path, digest in applied.offer.fix.base_digests.items():
-            state.seen[path] = digest
+        base = applied.offer.fix.base_digests
         if state.snapshot is applied.snapshot:  # nothing ran in between: what was known then is true again
+            state.seen.update(base)
             state.outcomes.update(applied.outcomes)
             state.results.update(applied.results)
             state.offers.update(applied.offers)
+        else:  # the next save has to tell
+            for path in base:
+                state.seen.pop(path, None)
         self._face.log(
             Level.INFO, f"{applied.offer.fix.failure.nodeid}: the fix was taken back; it is not forced again."
         )
