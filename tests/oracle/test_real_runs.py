@@ -9,67 +9,19 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
+from tests.oracle.world import LEAN, World, working_in
 from tests.processes import left_running
 
 from regreen.errors import EnvironmentProblem
-from regreen.oracle import client, interpreters
+from regreen.oracle import interpreters
 from regreen.oracle.client import ProbeOracle
 from regreen.platform import processes, proctable
 from regreen.settings import Settings
-from regreen.values import CanaryPoint, Interpreter, Project, Rung, RunReport, RunRequest, Snapshot
-from regreen.workspace.mirror import ProjectMirror
-
-LEAN = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-"""The plug-ins of our own environment have nothing to do with these projects, and take a second to import."""
-
-
-class World:
-    """One project, its mirror and its oracle."""
-
-    def __init__(self, root: Path, cache: Path) -> None:
-        self.root = root
-        self.project = Project(root, root)
-        self.mirror = ProjectMirror(self.project, cache=cache)
-        self.oracle = self.make_oracle()
-
-    def make_oracle(
-        self, *, kind: str = "pytest", pytest_version: str | None = "x", env_file: str = "", **env: str
-    ) -> ProbeOracle:
-        project = Project(self.root, self.root, kind=kind)
-        version = pytest_version and pytest.__version__
-        interpreter = Interpreter(Path(sys.executable), sys.version_info[:3], version, "test")
-        return ProbeOracle(
-            project, interpreter, self.mirror, Settings(env_file=env_file), {**os.environ, **LEAN, **env}
-        )
-
-    def write(self, **files: str) -> None:
-        for name, text in files.items():
-            path = self.root / (name.replace("__", "/") + ".py")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(textwrap.dedent(text))
-
-    async def run(self, *nodeids: str, snapshot: Snapshot | None = None, **fields: Any) -> RunReport:
-        snapshot = snapshot or await self.mirror.sync({})
-        return await self.oracle.run(RunRequest(snapshot, nodeids, **fields))
-
-
-@pytest.fixture
-async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    monkeypatch.setattr(client, "NICE", 0)  # beside other tests a low priority only takes longer
-    root = tmp_path / "shop"
-    root.mkdir()
-    (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
-    world = World(root, tmp_path / "cache")
-    yield world
-    await world.oracle.close()
-    await world.mirror.close()
-    assert processes.alive() == frozenset()
+from regreen.values import CanaryPoint, Interpreter, Project, Rung, RunReport
 
 
 @pytest.fixture(params=["warm", "cold", "no fork"])
@@ -81,19 +33,6 @@ def rung(request: pytest.FixtureRequest, world: World) -> Rung:
 
 def statuses(report: RunReport) -> dict[str, str]:
     return {nodeid.split("::")[-1]: outcome.status.value for nodeid, outcome in report.outcomes.items()}
-
-
-def working_in(folder: Path) -> set[int]:
-    """The processes whose working folder lies in `folder`."""
-    return {pid for pid in psutil.pids() if (cwd := cwd_of(pid)) is not None and cwd.is_relative_to(folder)}
-
-
-def cwd_of(pid: int) -> Path | None:
-    try:
-        process = psutil.Process(pid)
-        return None if process.status() == psutil.STATUS_ZOMBIE else Path(process.cwd())
-    except (psutil.Error, OSError):  # ended while we looked
-        return None
 
 
 THREE = """

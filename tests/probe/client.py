@@ -183,6 +183,25 @@ class Probe:
         ended["signal"] = None if code >= 0 else -code
         return Ran([*records, ended], copy.root)
 
+    def park(self, copy: Copy, *args: str, **fields: Any) -> tuple[int, Record]:
+        """Park a run; its number, and the record that says so or that it ended."""
+        number = self.begin(copy, *args, park=True, spectrum=True, details=False, **fields)
+        return number, self.until(number, lambda r: r["ev"] in {"parked", "ended"})[-1]
+
+    def ask_hot(self, copy: Copy, park: int, name: str = "", text: str = "") -> int:
+        """Start a hot run with a file's new text; its number."""
+        number = next(self._numbers)
+        temp = copy.temp / f"hot-{number}"
+        temp.mkdir()
+        path = str(copy.root / name) if name else ""
+        self.send({"op": "hot", "id": number, "park": park, "path": path, "text": text, "temp": str(temp)})
+        return number
+
+    def hot(self, copy: Copy, park: int, name: str = "", text: str = "") -> Ran:
+        """Do one hot run to its end."""
+        number = self.ask_hot(copy, park, name, text)
+        return Ran(self.until(number, lambda r: r["ev"] == "ended"), copy.root)
+
 
 class Copy:
     """A project of the user and its private copy.
@@ -205,7 +224,7 @@ class Copy:
     def request(self, *args: str) -> Record:
         """A `run` message with everything at its quietest."""
         return {
-            "op": "run", "id": 1, "cwd": str(self.root), "rootdir": str(self.root), "roots": self.roots,
+            "op": "run", "id": 1, "park": False, "cwd": str(self.root), "rootdir": str(self.root), "roots": self.roots,
             "args": list(args), "leave_out": [], "temp": str(self.temp), "writable": [copy for _, copy in self.roots],
             "overlaid": [], "spectrum": False, "collect_only": False, "details": True, "stop_first": False, "known_red": [],
             "canaries": [], "observe": [], "observe_during": [], "confine": "landlock", "env": {},

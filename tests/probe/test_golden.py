@@ -70,6 +70,8 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             copy, "test_cart.py::test_canary", canaries=[{"path": cart, "line": 2}]
         ).records
         records += started.run(copy, overlaid=[str(copy.root / "broken.py")]).records
+        number, parked = started.park(copy, "test_cart.py::test_total")
+        records += [parked, *started.hot(copy, number, "test_cart.py", "").records]
         number = started.begin(copy, "test_cart.py::test_hang", spectrum=True)
         started.until(number, lambda r: r["ev"] == "begin")
         started.send({"op": "dump", "id": number})
@@ -79,7 +81,7 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return records
 
 
-@pytest.mark.parametrize("name", ["hello", "run", "hang", "uncompilable", "behaviour"])
+@pytest.mark.parametrize("name", ["hello", "run", "hang", "uncompilable", "behaviour", "hot"])
 def test_every_golden_record_has_a_real_one_of_its_shape(real: list[Record], name: str) -> None:
     shapes: dict[str, list[Any]] = {}
     for record in real:

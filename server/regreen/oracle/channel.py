@@ -203,9 +203,19 @@ class Run:
             raise ProbeEnded(self.channel.last_words())
         return record
 
+    @property
+    def waits(self) -> bool:
+        """Whether nothing was heard of it that has not been taken."""
+        return self._records.empty()
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message about this run; one that starts it says how it is to be confined."""
+        confine = {"confine": "landlock" if self.channel.facts.landlock else "none"}
+        self.channel.send({**message, **(confine if message["op"] == "run" else {}), "id": self.number})
+
     def ask_for_stack(self) -> None:
         """Ask where the run is; a `stack` follows if it can answer."""
-        self.channel.send({"op": "dump", "id": self.number})
+        self.send({"op": "dump"})
 
     async def kill(self, pid: int) -> None:
         """End the run's process and all below it, and wait until they are gone.
@@ -218,7 +228,7 @@ class Run:
             return
         if pid:
             await self.channel.process.kill_branch(pid)
-        self.channel.send({"op": "kill", "id": self.number})
+        self.send({"op": "kill"})
         loop = asyncio.get_running_loop()
         deadline = loop.time() + KILL_SECONDS
         try:

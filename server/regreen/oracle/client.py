@@ -11,6 +11,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,20 @@ from regreen.oracle import envfile, lend, records
 from regreen.oracle.channel import COLD_RUN, Channel, ProbeEnded, Run, open_channel
 from regreen.oracle.drive import Limits, Stop, drive
 from regreen.oracle.environment import for_interpreter
+from regreen.oracle.hot import HotRuns
+from regreen.oracle.messages import run_message
 from regreen.oracle.records import Paths, ProbeFacts
 from regreen.oracle.runlog import RunLog, what_is_left
 from regreen.platform.background import run_blocking, uninterrupted
 from regreen.ports import Mirror
 from regreen.settings import Settings
 from regreen.values import (
-    CanaryPoint,
     Interpreter,
     Project,
     Rung,
     RunReport,
     RunRequest,
     TestStatus,
-    WorkingCopy,
 )
 
 OLDEST_PYTEST = 7
@@ -83,6 +84,7 @@ class ProbeOracle:
         self._precompiled: set[tuple[str, str]] = set()
         self._preloaded = False
         self._sweeper: asyncio.Task[None] | None = None
+        self._hot = HotRuns(project, mirror, self._open_hot, self._extra_environment, self.run, self._slots)
         self._closed = False
 
     async def run(self, request: RunRequest) -> RunReport:
@@ -92,6 +94,11 @@ class ProbeOracle:
         left run in the next process, in the same working copy.
         """
         self._check_pytest()
+        if request.rung is Rung.HOT:
+            report = await self._hot.run(request)
+            if report is not None:
+                return report
+            request = replace(request, rung=Rung.WARM)
         extra = await self._extra_environment()
         async with (
             self._slots,
@@ -106,8 +113,11 @@ class ProbeOracle:
                 if number == MOST_PROCESSES:
                     log.problem = f"given up after {number} tests that hang or end their process"
                     break
-                message = _message(self._project, request, copy, log.paths, args or (), number)
-                message["env"] = extra
+                temp = copy.copy_temp / str(number)
+                temp.mkdir(exist_ok=True)
+                message = run_message(
+                    self._project, request, copy, log.paths, args=args or (), temp=temp, environment=extra
+                )
                 log.next_process()
                 stop, stderr = await self._process(request, message, log, deadline)
                 args = _what_next(request, log, stop, stderr)
@@ -127,6 +137,7 @@ class ProbeOracle:
     async def close(self) -> None:
         """End every process of this oracle; safe to call twice."""
         self._closed = True
+        await self._hot.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
         async with self._starting:
@@ -150,8 +161,7 @@ class ProbeOracle:
                 else:
                     self._numbers += 1
                     run = Run(channel, self._numbers)
-                confine = "landlock" if channel.facts.landlock else "none"
-                channel.send({"op": "run", "id": run.number, "confine": confine, **message})
+                run.send(message)
                 stop = await drive(run, log, limits)
             except ProbeEnded:
                 await uninterrupted(channel.close())
@@ -169,7 +179,7 @@ class ProbeOracle:
         raise AssertionError  # the second round returns or raises
 
     async def _open(self, rung: Rung) -> Channel:
-        if rung is Rung.WARM:
+        if rung is not Rung.COLD:
             host = await self._open_host()
             if host.facts.fork:
                 return host
@@ -191,6 +201,13 @@ class ProbeOracle:
                 if not self._host.facts.fork:  # it has said what it can, and serves nothing
                     self._host.process.close_stdin()
             return self._host
+
+    async def _open_hot(self) -> Run | None:
+        host = await self._open_host()
+        if not (host.facts.fork and host.facts.landlock):
+            return None
+        self._numbers += 1
+        return Run(host, self._numbers)
 
     async def _start(self, *, cold: bool) -> Channel:
         lent = await self._lent()
@@ -262,38 +279,6 @@ class ProbeOracle:
         await asyncio.sleep(SWEEP_SECONDS)
         if not host.busy and not host.ended:
             await host.process.kill_strays()
-
-
-def _message(
-    project: Project, request: RunRequest, copy: WorkingCopy, paths: Paths, args: tuple[str, ...], number: int
-) -> dict[str, Any]:
-    """The `run` message of docs/internals/wire.md, without what only the channel knows."""
-    temp = copy.copy_temp / str(number)
-    temp.mkdir(exist_ok=True)
-    return {
-        "cwd": str(copy.copy_root),
-        "rootdir": str(copy.copy_root),
-        "roots": [[str(user), str(folder)] for user, folder in copy.roots],
-        "args": list(args),
-        "leave_out": list(request.leave_out),
-        "temp": str(temp),
-        "writable": [*(str(folder) for _, folder in copy.roots), str(copy.copy_temp)],
-        "overlaid": [str(paths.copy(path)) for path in request.overlay],
-        "spectrum": request.spectrum,
-        "collect_only": request.collect_only,
-        "details": request.details,
-        "stop_first": request.stop_at_first_failure,
-        "known_red": list(request.known_red),
-        "canaries": _places(request.canaries, paths),
-        "observe": _places(request.observe, paths),
-        "observe_during": list(request.observe_during),
-        "kind": project.kind,
-        "bytecode": not request.overlay and not request.canaries,
-    }
-
-
-def _places(points: tuple[CanaryPoint, ...], paths: Paths) -> list[dict[str, Any]]:
-    return [{"path": str(paths.copy(point.path)), "line": point.line + 1} for point in points]
 
 
 def _what_next(request: RunRequest, log: RunLog, stop: Stop, stderr: str) -> tuple[str, ...] | None:

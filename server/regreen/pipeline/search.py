@@ -17,7 +17,16 @@ from regreen.platform.background import run_blocking
 from regreen.ports import Clock, Reporter
 from regreen.validation.gate import Gate
 from regreen.validation.ladder import Known, Step, Target, climb_selection, climb_target, request_for
-from regreen.values import Candidate, CandidateVerdict, Progress, Snapshot, TestSelection, TestStatus, Verdict
+from regreen.values import (
+    Candidate,
+    CandidateVerdict,
+    Progress,
+    Rung,
+    Snapshot,
+    TestSelection,
+    TestStatus,
+    Verdict,
+)
 
 WORKERS = 2
 """Candidates in flight. More would only make them wait for each other on a small machine."""
@@ -31,6 +40,9 @@ RIVALS_SECONDS = 10.0
 """How many more candidates to judge for rivals once the first plausible one is found, as the ranking picks the right
 one far more often than the order of the search does: what these seconds of a worker pay for, within the bounds. With
 quick tests that is the upper one, so that the same project gets the same offers on any machine."""
+
+DOUBTED = 12
+"""How many candidates that failed hot are run warm when none passed: a hot run may be wrong about a few."""
 
 HALF_MENDED = 4
 """The same as a multiple, while every plausible candidate leaves another test red that runs the patched code: a fix
@@ -88,6 +100,7 @@ class Search:
         tried_at_first: how many had been judged when the first plausible one was found; found anew with the first
             that leaves no test red.
         seconds_refused: what the candidates that were not plausible took together.
+        screened: the first of those that only a hot run has refused.
     """
 
     found: list[Found] = field(default_factory=list)
@@ -96,6 +109,7 @@ class Search:
     exhausted: bool = False
     tried_at_first: int = 0
     seconds_refused: float = 0.0
+    screened: list[Candidate] = field(default_factory=list)
 
     @property
     def total(self) -> int:
@@ -143,10 +157,12 @@ async def search(
             budget.candidates -= 1
             order = state.total
             started = tools.clock.monotonic()
-            step, found = await judge(field, candidate, tools, order)
+            step, found = await judge(field, candidate, tools, order, rung=Rung.HOT)
             seconds = tools.clock.monotonic() - started
             if found is None:
                 state.seconds_refused += seconds
+                if step.report and step.report.rung is Rung.HOT and len(state.screened) < DOUBTED:
+                    state.screened.append(candidate)
             else:
                 if not state.found or (not found.leaves and all(one.leaves for one in state.found)):
                     state.tried_at_first = state.total
@@ -165,6 +181,11 @@ async def search(
             )
 
     await all_or_none(*(work() for _ in range(WORKERS)))
+    for order, candidate in enumerate(state.screened if not state.found else ()):
+        if budget.spent:
+            break
+        _, found = await judge(field, candidate, tools, order)
+        state.found += [found] if found is not None else []
     return state
 
 
@@ -177,9 +198,9 @@ def _done(state: Search, budget: Budget) -> bool:
 
 
 async def judge(
-    field: Field, candidate: Candidate, tools: Tools, order: int = 0
+    field: Field, candidate: Candidate, tools: Tools, order: int = 0, *, rung: Rung = Rung.WARM
 ) -> tuple[Step, Found | None]:
-    """Climb the cheap rungs with one candidate: gate, the target alone, then the impacted tests."""
+    """Climb the cheap rungs with one candidate: gate, the target alone on `rung`, then warm with the impacted tests."""
     try:
         overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
     except (ValueError, KeyError, UnicodeEncodeError) as error:
@@ -188,7 +209,7 @@ async def judge(
     if refusal:
         return Step(Verdict.REJECTED, refusal), None
     request = request_for(field.target, field.snapshot, overlay)
-    step = await climb_target(tools.oracle, field.target, request)
+    step = await climb_target(tools.oracle, field.target, replace(request, rung=rung))
     if step.verdict is not Verdict.PLAUSIBLE:
         return step, None
     selection = field.select(candidate)

@@ -33,6 +33,7 @@ class TestStatus(enum.Enum):
 class Rung(enum.Enum):
     """How a run is started (see the validation ladder)."""
 
+    HOT = "hot"  # fork of a run that has collected these tests; only for a screening
     WARM = "warm"  # fork of a process that holds pytest and nothing of the project
     COLD = "cold"  # a fresh process
 
@@ -141,7 +142,7 @@ class RunRequest:
         nodeids: the tests; empty means the whole suite as the project's configuration selects it.
         leave_out: tests of those that are not to be run.
         overlay: files whose bytes differ from the snapshot (the candidate patch).
-        rung: warm or cold.
+        rung: how it is started; what cannot be run hot is run warm.
         fresh_copy: lay a new copy instead of using one that earlier runs cleaned up.
         spectrum: record which lines each test executes.
         collect_only: stop after collection.
@@ -193,6 +194,7 @@ class RunReport:
         stderr: the tail of what the process wrote.
         foreign: project modules that were imported from anywhere else than the copy: name → file. For
             these the run says nothing about the snapshot's text.
+        rung: how it was run.
     """
 
     outcomes: Mapping[str, TestOutcome]
@@ -208,6 +210,7 @@ class RunReport:
     stderr: str = ""
     seconds: float = 0.0
     foreign: Mapping[str, Path] = field(default_factory=dict)
+    rung: Rung = Rung.WARM
 
     @property
     def failures(self) -> tuple[Failure, ...]:

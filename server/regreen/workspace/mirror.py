@@ -55,7 +55,7 @@ class ProjectMirror:
         extra_roots: Sequence[Path] = (),
         max_file_bytes: float = 50e6,
         max_bytes: float = 2e9,
-        leases: int = 2,
+        leases: int = 3,
         cache: Path | None = None,
     ) -> None:
         if project.root.parent == project.root:

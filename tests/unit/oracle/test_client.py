@@ -367,7 +367,7 @@ async def test_cancelling_ends_the_runs_processes_and_keeps_the_zygote(stage: St
             await task
         assert all(gone(pid) for pid in pids_in(note))
         assert stage.mirror.leased == 0
-    assert len(processes.alive()) == (rung is Rung.WARM)
+    assert len(processes.alive()) == (rung is not Rung.COLD)
 
 
 async def test_a_host_that_does_not_end_a_run_is_ended_itself(

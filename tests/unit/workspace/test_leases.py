@@ -26,9 +26,10 @@ Tree = dict[str, tuple[str, object, int]]
 Look = Callable[[Path], Tree]
 
 
-async def test_two_leases_at_once_have_two_folders_and_a_third_waits(
-    mirror: ProjectMirror, root: Path
+async def test_leases_at_once_have_folders_of_their_own_and_one_too_many_waits(
+    root: Path, tmp_path: Path
 ) -> None:
+    mirror = ProjectMirror(Project(root, root), cache=tmp_path / "cache", leases=2)
     snapshot = await mirror.sync({})
     third_has_it = asyncio.Event()
 
@@ -46,6 +47,7 @@ async def test_two_leases_at_once_have_two_folders_and_a_third_waits(
                 await asyncio.sleep(0)
             assert not third_has_it.is_set()
         assert await waiting == two.copy_root
+    await mirror.close()
 
 
 async def test_a_cancelled_lease_leaves_a_slot_that_is_right_the_next_time(

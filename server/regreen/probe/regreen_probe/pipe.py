@@ -24,6 +24,11 @@ class Pipe:
         self._waiting: list[bytes] = []
         self._busy = False
 
+    def adopt(self, other: Pipe, run: int) -> None:
+        """In a fork: what was sent here goes to another pipe, as the records of another run."""
+        self.fd, self.owner, self.run = other.fd, os.getpid(), run
+        self._waiting, self._busy = [], False
+
     def send(self, record: dict[str, object]) -> None:
         """Send one record; a signal handler may call this in the middle of another send."""
         if os.getpid() != self.owner:

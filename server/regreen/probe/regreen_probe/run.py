@@ -18,19 +18,20 @@ BROKEN = 70
 """Exit status when the probe itself failed; the reason is on descriptor 2."""
 
 
-def perform(line: bytes, pipe: Pipe, ear: Ear | None) -> None:
+def perform(line: bytes, pipe: Pipe, ear: Ear | None, commands: int | None = None) -> None:
     """Do the run of one request and end the process, whatever threads are left.
 
     Args:
         line: the message, as it came.
         pipe: for its records.
         ear: of a process that does just this run: where more messages may come from.
+        commands: of a run that is to be parked: where its hot runs are asked for.
     """
     status = BROKEN
     try:
         request = json.loads(line)
         pipe.run = request["id"]
-        _perform(request, pipe, ear)
+        _perform(request, pipe, ear, commands)
         status = 0
     except BaseException:  # this process has nobody else to tell
         traceback.print_exc()
@@ -45,7 +46,7 @@ def _flush() -> None:
             stream.flush()
 
 
-def _perform(request: dict, pipe: Pipe, ear: Ear | None) -> None:
+def _perform(request: dict, pipe: Pipe, ear: Ear | None, commands: int | None) -> None:
     began = time.perf_counter()
     os.chdir(request["cwd"])
     _environment(request)
@@ -70,7 +71,7 @@ def _perform(request: dict, pipe: Pipe, ear: Ear | None) -> None:
         pipe.send(record)
     if broken:
         return
-    result = suite.run(request, pipe, roots, options, ear)
+    result = suite.run(request, pipe, roots, options, ear, commands)
     if request["observe"]:
         pipe.send(observer.record())
     pipe.send({**result, "seconds": round(time.perf_counter() - began, 6)})
@@ -82,8 +83,13 @@ def _environment(request: dict) -> None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
-    for name in ("TMPDIR", "TEMP", "TMP"):
-        os.environ[name] = request["temp"]
+    use_temp(request["temp"])
     # A program that a test starts would leave .pyc files in the copy, and the next one would believe them.
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+
+def use_temp(folder: str) -> None:
+    """Let temporary files go into the run's own folder."""
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        os.environ[name] = folder
     tempfile.tempdir = None

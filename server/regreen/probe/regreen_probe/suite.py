@@ -28,12 +28,17 @@ def uncompilable(paths: list[str], options: loader.Options) -> list[dict[str, ob
 
 
 def run(
-    request: dict, pipe: Pipe, roots: redirect.Roots, options: loader.Options, ear: signals.Ear | None
+    request: dict,
+    pipe: Pipe,
+    roots: redirect.Roots,
+    options: loader.Options,
+    ear: signals.Ear | None,
+    commands: int | None,
 ) -> dict[str, object]:
     """Run pytest; the `finished` record, but for its seconds."""
     import pytest
 
-    from regreen_probe import comparisons, failures, plugin, tuning
+    from regreen_probe import comparisons, failures, parked, plugin, tuning
 
     compared = comparisons.Compared()
     describer = failures.Describer(roots.in_copy, compared, details=request["details"])
@@ -46,7 +51,7 @@ def run(
         for table in options.tables.values():
             table.reset()
 
-    told = lines if request["spectrum"] else None
+    told = lines if request["spectrum"] and commands is None else None
     reporter = plugin.Reporter(pipe.send, describer, told, reset, options.observer, request["leave_out"])
 
     def answer(frame: object) -> None:
@@ -67,7 +72,10 @@ def run(
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", tuning.django_settings(request["rootdir"]))
     args = tuning.arguments(request)
     sys.argv = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *args]
-    status = int(pytest.main(args, plugins=[reporter, tuning.Tuner(request)]))
+    plugins = [reporter, tuning.Tuner(request)]
+    if commands is not None:
+        plugins.append(parked.Parking(commands, pipe, reporter, options.tables, request))
+    status = int(pytest.main(args, plugins=plugins))
     finished = {
         "ev": "finished",
         "exit": status,

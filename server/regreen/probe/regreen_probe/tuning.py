@@ -46,6 +46,8 @@ def arguments(request: dict) -> list[str]:
     for arg in request["args"]:
         path, colons, rest = arg.partition("::")
         args.append(os.path.join(request["rootdir"], path) + colons + rest)
+    if request["park"]:
+        args.append("--capture=sys")  # the other way keeps files, which the forks would share
     if request["kind"] != "pytest":
         args += ["-o", "python_files=test*.py tests.py *_test.py"]
     return args

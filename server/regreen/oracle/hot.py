@@ -1,0 +1,264 @@
+"""How is a candidate tried without a run of its own?
+
+The tests are collected once and the process stops there, parked; each candidate is a fork of it in which the code of
+the one changed function is swapped. What such a run says is a screening: whoever passes is run again in a process of
+its own, and what this rung cannot do is left to the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import shutil
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+
+from regreen.oracle import records
+from regreen.oracle.channel import ProbeEnded, Run
+from regreen.oracle.drive import Limits, Stop, drive
+from regreen.oracle.messages import hot_message, run_message
+from regreen.oracle.records import Paths
+from regreen.oracle.runlog import RunLog
+from regreen.platform.background import run_blocking, uninterrupted
+from regreen.ports import Mirror
+from regreen.values import Project, Rung, RunReport, RunRequest, WorkingCopy
+
+log = logging.getLogger(__name__)
+
+IDLE_SECONDS = 20.0
+"""How long a parked run is kept for the next candidate."""
+
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
+_REFUSED = ("PermissionError", "OperationalError")
+"""Exceptions of tests that write into the project: a hot run may not, as its folder is shared."""
+
+Key = tuple[int, tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class _Parked:
+    """A run that waits with its tests collected.
+
+    Args:
+        key: what it was parked for.
+        run: its own records.
+        copy: the folder that all its forks share.
+        lease: gives the folder back.
+        pid: of its process.
+        ended: that it did was heard.
+        number: of the last hot run.
+    """
+
+    key: Key
+    run: Run
+    copy: WorkingCopy
+    lease: AsyncExitStack
+    pid: int = 0
+    ended: bool = False
+    number: int = 0
+
+    async def close(self) -> None:
+        """End it with all its forks, and give the folder back."""
+        if not self.ended:
+            await self.run.kill(self.pid)
+        self.run.forget()
+        await self.lease.aclose()
+
+
+class HotRuns:
+    """The hot runs of one oracle; one run is parked at a time.
+
+    Args:
+        project: whose tests.
+        mirror: leases the folder.
+        open_run: a new run in the zygote; None where there is no fork or no confinement.
+        environment: variables of the project's own environment file.
+        warm: runs a request in a fork of its own.
+        slots: how many runs may go on at once.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        mirror: Mirror,
+        open_run: Callable[[], Awaitable[Run | None]],
+        environment: Callable[[], Awaitable[Mapping[str, str]]],
+        warm: Callable[[RunRequest], Awaitable[RunReport]],
+        slots: asyncio.Semaphore,
+    ) -> None:
+        self._project = project
+        self._mirror = mirror
+        self._open_run = open_run
+        self._environment = environment
+        self._warm = warm
+        self._slots = slots
+        self._lock = asyncio.Lock()
+        self._parked: _Parked | None = None
+        self._unfit: Key | None = None
+        self._idle: asyncio.Task[None] | None = None
+
+    async def run(self, request: RunRequest) -> RunReport | None:
+        """Run a request hot; None when it has to be run otherwise.
+
+        Raises:
+            OracleFailed: a record makes no sense.
+        """
+        if len(request.overlay) != 1 or not request.nodeids or request.canaries or request.observe:
+            return None
+        try:
+            async with self._lock:
+                parked = await self._ready(request)
+            if parked is None:
+                return None
+            async with self._slots:
+                return await self._hot(parked, request)
+        except ProbeEnded as error:
+            log.warning("a hot run is left to the next rung: %s", error)
+            return None
+        finally:
+            self._end_when_idle()
+
+    async def close(self) -> None:
+        """End the parked run; safe to call twice."""
+        if self._idle is not None:
+            self._idle.cancel()
+        async with self._lock:
+            await self._leave()
+
+    def _end_when_idle(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.create_task(self._later())
+
+    async def _later(self) -> None:
+        await asyncio.sleep(IDLE_SECONDS)
+        async with self._lock:
+            await self._leave()
+
+    async def _leave(self) -> None:
+        parked, self._parked = self._parked, None
+        if parked is not None:
+            await uninterrupted(parked.close())
+
+    # ------------------------------------------------------------------ parking
+
+    async def _ready(self, request: RunRequest) -> _Parked | None:
+        key = (request.snapshot.generation, request.nodeids)
+        if self._parked is not None and self._parked.key == key and self._parked.run.waits:
+            return self._parked
+        if self._unfit == key:
+            return None
+        await self._leave()
+        self._unfit = key
+        plain = replace(request, overlay={}, rung=Rung.WARM)
+        self._parked = await self._park(key, plain)
+        if self._parked is not None and not await self._is_true(self._parked, plain):
+            await self._leave()
+        if self._parked is not None:
+            self._unfit = None
+        return self._parked
+
+    async def _park(self, key: Key, request: RunRequest) -> _Parked | None:
+        """Let a run collect its tests and stop there; None when it cannot."""
+        run = await self._open_run()
+        if run is None:
+            return None
+        lease = AsyncExitStack()
+        copy = await lease.enter_async_context(self._mirror.lease(request.snapshot, {}))
+        parked = _Parked(key, run, copy, lease)
+        try:
+            why = await self._stop_before_the_tests(parked, request)
+        except BaseException:
+            await uninterrupted(parked.close())
+            raise
+        if not why:
+            return parked
+        log.info("candidates are not tried hot: %s", why)
+        await uninterrupted(parked.close())
+        return None
+
+    async def _stop_before_the_tests(self, parked: _Parked, request: RunRequest) -> str:
+        """Why the run is not parked; "" when it is."""
+        paths = Paths(parked.copy.roots)
+        temp = parked.copy.copy_temp / "parked"
+        await run_blocking(temp.mkdir)
+        environment = await self._environment()
+        parked.run.send(
+            run_message(
+                self._project,
+                request,
+                parked.copy,
+                paths,
+                args=request.nodeids,
+                temp=temp,
+                environment=environment,
+                park=True,
+            )
+        )
+        deadline = asyncio.get_running_loop().time() + request.import_seconds
+        while True:
+            try:
+                record = await parked.run.record(deadline - asyncio.get_running_loop().time())
+            except asyncio.TimeoutError:
+                return "collecting the tests takes too long"
+            if record["ev"] == "started":
+                parked.pid = records.need(record, "pid", int)
+            elif record["ev"] == "parked":
+                return records.need(record, "unfit", str)
+            elif record["ev"] == "ended":
+                parked.ended = True
+                return "the process ended while it collected the tests"
+
+    async def _is_true(self, parked: _Parked, request: RunRequest) -> bool:
+        """Whether a hot run of the unpatched code shows what a run of its own does."""
+        warm = await self._warm(request)
+        hot = await self._hot(parked, request)
+        if hot is not None and hot.isolation != "none" and _essence(hot) == _essence(warm):
+            return True
+        log.info("candidates are not tried hot: unpatched, the tests end otherwise")
+        return False
+
+    # ------------------------------------------------------------------ running
+
+    async def _hot(self, parked: _Parked, request: RunRequest) -> RunReport | None:
+        run = await self._open_run()
+        if run is None:
+            return None
+        parked.number += 1
+        temp = parked.copy.copy_temp / f"hot-{parked.number}"
+        paths = Paths(parked.copy.roots)
+        told = RunLog(paths, parked.copy.copy_root)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        limits = Limits(
+            request.import_seconds, request.seconds_per_test, began + request.seconds, request.seconds
+        )
+        await run_blocking(temp.mkdir)
+        try:
+            run.send(hot_message(request, parked.run.number, paths, temp=temp))
+            stop = await drive(run, told, limits)
+        finally:
+            await uninterrupted(run_blocking(partial(shutil.rmtree, temp, ignore_errors=True)))
+        if stop is not Stop.TEST and not told.finished:
+            return None
+        report = told.report(loop.time() - began, "")
+        return None if _was_refused(report) else replace(report, rung=Rung.HOT)
+
+
+def _essence(report: RunReport) -> dict[str, tuple[str, str, str]]:
+    """What two runs of the same code must have in common."""
+    return {
+        nodeid: (
+            outcome.status.value,
+            outcome.failure.exception if outcome.failure else "",
+            _ADDRESS.sub("", outcome.failure.message) if outcome.failure else "",
+        )
+        for nodeid, outcome in report.outcomes.items()
+    }
+
+
+def _was_refused(report: RunReport) -> bool:
+    return any(failure.exception.rpartition(".")[2] in _REFUSED for failure in report.failures)

@@ -1,0 +1,81 @@
+"""What is a probe asked? The messages of docs/internals/wire.md that name a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from regreen import edits
+from regreen.oracle.records import Paths
+from regreen.values import CanaryPoint, Project, RunRequest, WorkingCopy
+
+
+def run_message(
+    project: Project,
+    request: RunRequest,
+    copy: WorkingCopy,
+    paths: Paths,
+    *,
+    args: tuple[str, ...],
+    temp: Path,
+    environment: Mapping[str, str],
+    park: bool = False,
+) -> dict[str, Any]:
+    """The `run` message, without what only the channel knows.
+
+    Args:
+        project: whose tests.
+        request: what is to be run.
+        copy: where.
+        paths: of the copy.
+        args: node ids that are left to run; empty for the project's own selection.
+        temp: an empty folder of this run.
+        environment: variables to set.
+        park: stop once the tests are collected.
+    """
+    return {
+        "op": "run",
+        "cwd": str(copy.copy_root),
+        "rootdir": str(copy.copy_root),
+        "roots": [[str(user), str(folder)] for user, folder in copy.roots],
+        "args": list(args),
+        "leave_out": list(request.leave_out),
+        "temp": str(temp),
+        "env": dict(environment),
+        "writable": [*(str(folder) for _, folder in copy.roots), str(copy.copy_temp)],
+        "overlaid": [str(paths.copy(path)) for path in request.overlay],
+        "spectrum": request.spectrum or park,
+        "collect_only": request.collect_only,
+        "park": park,
+        "details": request.details,
+        "stop_first": request.stop_at_first_failure,
+        "known_red": list(request.known_red),
+        "canaries": _places(request.canaries, paths),
+        "observe": _places(request.observe, paths),
+        "observe_during": list(request.observe_during),
+        "kind": project.kind,
+        "bytecode": not request.overlay and not request.canaries,
+    }
+
+
+def hot_message(request: RunRequest, park: int, paths: Paths, *, temp: Path) -> dict[str, Any]:
+    """The `hot` message for a request that overlays one file, or none.
+
+    Args:
+        request: what is to be run.
+        park: the id of the parked run.
+        paths: of its copy.
+        temp: an empty folder of this run.
+
+    Raises:
+        UnreadableText: the overlay is no text.
+    """
+    path, text = "", ""
+    for overlaid, data in request.overlay.items():
+        path, text = str(paths.copy(overlaid)), edits.decode(data).text
+    return {"op": "hot", "park": park, "path": path, "text": text, "temp": str(temp)}
+
+
+def _places(points: tuple[CanaryPoint, ...], paths: Paths) -> list[dict[str, Any]]:
+    return [{"path": str(paths.copy(point.path)), "line": point.line + 1} for point in points]

@@ -1,0 +1,145 @@
+"""How is a candidate tried without collecting the tests again?
+
+A run stops where its tests are collected and would begin. From then on each hot run is a fork of it, in which the
+code of one function is swapped and the tests run. Nothing is imported and nothing collected again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import sys
+import threading
+import time
+from collections.abc import Mapping
+
+import pytest
+
+from regreen_probe import confine, run, swap
+from regreen_probe.forking import Forking
+from regreen_probe.markers import Table
+from regreen_probe.pipe import HIGH, Pipe
+from regreen_probe.plugin import Reporter
+
+
+class Parking:
+    """The pytest plug-in that stops a run before its first test.
+
+    Args:
+        commands: where hot runs are asked for.
+        pipe: for records, of the hot runs, too.
+        reporter: tells of tests.
+        tables: the statement markers of what was imported, by file.
+        request: the run that is parked.
+    """
+
+    def __init__(
+        self,
+        commands: int,
+        pipe: Pipe,
+        reporter: Reporter,
+        tables: Mapping[str, Table],
+        request: dict,
+    ) -> None:
+        self.commands = commands
+        self.pipe = pipe
+        self.reporter = reporter
+        self.tables = tables
+        self.request = request
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session):
+        """Serve hot runs; ends the process."""
+        reason = unfit(session)
+        self.pipe.send({"ev": "parked", "unfit": reason})
+        if reason:
+            os._exit(0)
+        Parked(self, session, swap.Functions(self.tables)).serve()
+
+
+def unfit(session) -> str:
+    """Why forks of this process would not be like a run of their own; "" when they would."""
+    if session.testsfailed or not session.items:
+        return "not every test can be collected"
+    try:
+        threads = len(os.listdir("/proc/self/task"))  # native threads count, too
+    except OSError:
+        threads = threading.active_count()
+    if threads > 1:
+        return "importing the tests starts a thread"
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        pass
+    except AttributeError:  # macOS before Python 3.13
+        return "child processes cannot be told"
+    else:
+        return "importing the tests starts a process"
+    if any(_is_socket(fd) for fd in range(3, HIGH)):
+        return "importing the tests opens a socket"
+    return ""
+
+
+def _is_socket(fd: int) -> bool:
+    try:
+        return stat.S_ISSOCK(os.fstat(fd).st_mode)
+    except OSError:  # nothing is open there
+        return False
+
+
+class Parked(Forking):
+    """The run that was stopped: the zygote of hot runs."""
+
+    def __init__(self, parking: Parking, session, functions: swap.Functions) -> None:
+        super().__init__(parking.commands, parking.pipe)
+        self.parking = parking
+        self.session = session
+        self.functions = functions
+
+    def obey(self, message: dict, line: bytes) -> bool:
+        """Begin a hot run, or say why it cannot be one."""
+        if message["op"] != "hot":
+            return super().obey(message, line)
+        number = message["id"]
+        swaps: list[swap.Swap] = []
+        if message["path"]:
+            try:
+                swaps = self.functions.plan(message["path"], message["text"])
+            except swap.NotSwappable as reason:
+                self.say({"id": number, "ev": "unswappable", "reason": str(reason)})
+                self.say({"id": number, "ev": "ended", "code": 0, "signal": None})
+                return True
+        self.fork(number, lambda pipe: self._run(message, swaps, pipe))
+        return True
+
+    def _run(self, message: dict, swaps: list[swap.Swap], pipe: Pipe) -> None:
+        """In the child: run the tests with the swapped code; ends the process."""
+        began = time.perf_counter()
+        mine = self.parking.pipe
+        mine.adopt(pipe, message["id"])
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
+        run.use_temp(message["temp"])
+        request = self.parking.request
+        isolation = confine.enter(request["confine"], [message["temp"]], request["writable"])
+        mine.send({"ev": "started", "pid": os.getpid(), "isolation": isolation})
+        for one in swaps:
+            one.apply()
+        reporter, session = self.parking.reporter, self.session
+        reporter.pytest_collection_finish(session)
+        following = [*session.items[1:], None]
+        for number, item in enumerate(session.items):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following[number])
+            if session.shouldfail or session.shouldstop:
+                break
+        finished = {
+            "ev": "finished",
+            "exit": int(session.testsfailed > 0),
+            "origins": [message["path"]] if message["path"] else [],
+            "foreign": [],
+            "loaded": [],
+        }
+        mine.send({**finished, "seconds": round(time.perf_counter() - began, 6)})
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(0 if os.getpid() == mine.owner else 1)

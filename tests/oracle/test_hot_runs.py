@@ -1,0 +1,223 @@
+"""A candidate that is tried hot gets the verdict that a run of its own would give it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+from typing import Any
+
+import psutil
+import pytest
+from tests.oracle.world import World, working_in
+
+from regreen.oracle import hot
+from regreen.values import Rung, RunReport
+
+SHOP = '''
+    TAX = {"book": 7, "tea": 19}
+    calls = []
+
+
+    class Cart:
+        """Prices by name."""
+
+        def __init__(self, prices=None):
+            self._prices = dict(prices or {})
+
+        def total(self):
+            result = 0
+            for name, price in self._prices.items():
+                result -= price
+            return result
+
+        @property
+        def names(self):
+            return sorted(self._prices)
+
+        def each(self):
+            for name in self.names:
+                yield name, self._prices[name]
+
+        async def later(self):
+            return self.total()
+
+
+    def taxed(cart):
+        calls.append(cart)
+        assert len(calls) == 1, "state of an earlier candidate"
+        return sum(price * (100 + TAX[name]) // 100 for name, price in cart.each())
+
+
+    def rounded(n, step=10):
+        def down(m):
+            return m - m % step
+
+        return down(n)
+
+
+    DEFAULT = rounded(25)
+    '''
+TESTS = """
+    import asyncio
+    import shop
+
+    def test_cart():
+        cart = shop.Cart({"tea": 100, "book": 200})
+        assert shop.taxed(cart) == 333
+        assert cart.names == ["book", "tea"]
+        assert asyncio.run(cart.later()) == cart.total() == 300
+        assert shop.rounded(39) == 30
+    """
+TARGET = "tests/test_shop.py::test_cart"
+EDITS = [  # (old, new, can be had by swapping)
+    ("result -= price", "result += price", True),
+    ("result -= price", "result *= price", True),
+    ("result -= price", "result += undefined", True),
+    ("result -= price", "raise SystemExit", True),
+    ("result = 0", "result = 0; import os; os._exit(0)", True),
+    ("return sorted(self._prices)", "return list(self._prices)", True),
+    ("yield name, self._prices[name]", "yield name", True),
+    ("yield name, self._prices[name]", "return [name]", False),
+    ("return self.total()", "return await self.total()", True),
+    ("(100 + TAX[name])", "(100 - TAX[name])", True),
+    ('{"book": 7, "tea": 19}', '{"book": 7, "tea": 7}', False),
+    ("return m - m % step", "return m", False),  # it ran for DEFAULT
+    ("def rounded(n, step=10)", "def rounded(n, step=1)", False),
+    ("dict(prices or {})", "prices", True),
+    ('"""Prices by name."""', '"""Prices."""', False),
+]
+
+
+@pytest.fixture
+def shop(world: World) -> World:
+    world.write(shop=SHOP, tests__test_shop=TESTS)
+    (world.root / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = ['.']\n")
+    return world
+
+
+async def _try(world: World, old: str, new: str, rung: Rung, **fields: Any) -> RunReport:
+    path = world.root / "shop.py"
+    text = path.read_text()
+    assert old in text
+    overlay = {path: text.replace(old, new, 1).encode()}
+    return await world.run(
+        TARGET, overlay=overlay, rung=rung, details=False, stop_at_first_failure=True, **fields
+    )
+
+
+def _verdict(report: RunReport) -> list[tuple[str, str, str, str]]:
+    return [
+        (
+            nodeid,
+            one.status.value,
+            *((f.exception, re.sub("0x[0-9a-f]+", "", f.message)) if (f := one.failure) else ("", "")),
+        )
+        for nodeid, one in report.outcomes.items()
+    ]
+
+
+async def test_hot_and_warm_agree_about_every_candidate(shop: World) -> None:
+    for old, new, can_swap in EDITS:
+        tried = await _try(shop, old, new, Rung.HOT)
+        own = await _try(shop, old, new, Rung.WARM)
+        assert _verdict(tried) == _verdict(own), new
+        ends = any(word in new for word in ("_exit", "SystemExit"))
+        assert ends or (tried.rung is Rung.HOT) == can_swap, (new, tried.rung)
+
+
+async def test_many_candidates_at_once_do_not_disturb_each_other(shop: World) -> None:
+    reports = await asyncio.gather(*(_try(shop, old, new, Rung.HOT) for old, new, _ in EDITS * 2))
+    assert [_verdict(r) for r in reports[: len(EDITS)]] == [_verdict(r) for r in reports[len(EDITS) :]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "open('made', 'w').close()",
+        "import sqlite3; sqlite3.connect('data.db').execute('create table t (x)')",
+        "import pathlib; pathlib.Path('folder').mkdir()",
+    ],
+)
+async def test_tests_that_write_into_the_project_run_in_a_folder_of_their_own(
+    world: World, line: str
+) -> None:
+    world.write(
+        shop="def one():\n    return 2\n",
+        tests__test_shop=f"import shop\ndef test_cart():\n    assert shop.one() == 1\n    {line}\n",
+    )
+    (world.root / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = ['.']\n")
+    for _ in range(2):
+        report = await _try(world, "return 2", "return 1", Rung.HOT)
+        assert [one.status.value for one in report.outcomes.values()] == ["passed"]
+        assert report.rung is Rung.WARM
+    wrong = await _try(world, "return 2", "return 3", Rung.HOT)
+    assert wrong.rung is Rung.HOT
+    assert [one.status.value for one in wrong.outcomes.values()] == ["failed"]
+
+
+async def test_tests_whose_import_starts_a_thread_are_never_run_hot(shop: World) -> None:
+    text = (shop.root / "tests/test_shop.py").read_text()
+    thread = "import threading, time\nthreading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
+    (shop.root / "tests/test_shop.py").write_text(thread + text)
+    report = await _try(shop, "result -= price", "result += price", Rung.HOT)
+    assert [one.status.value for one in report.outcomes.values()] == ["passed"]
+    assert report.rung is Rung.WARM
+
+
+async def test_a_candidate_that_hangs_costs_its_own_limit_and_nothing_else(shop: World) -> None:
+    hanging = await _try(
+        shop, "result = 0", "result = 0\n        while True: pass", Rung.HOT, seconds_per_test=0.5
+    )
+    assert [one.status.value for one in hanging.outcomes.values()] == ["timeout"]
+    assert hanging.rung is Rung.HOT
+    right = await _try(shop, "result -= price", "result += price", Rung.HOT)
+    assert (right.rung, [one.status.value for one in right.outcomes.values()]) == (Rung.HOT, ["passed"])
+
+
+async def test_edited_tests_are_collected_anew(shop: World) -> None:
+    before = await _try(shop, "result -= price", "result += price", Rung.HOT)
+    file = shop.root / "tests/test_shop.py"
+    file.write_text(file.read_text().replace("== 300", "== 301"))
+    after = await _try(shop, "result -= price", "result += price", Rung.HOT)
+    assert (before.rung, after.rung) == (Rung.HOT, Rung.HOT)
+    assert [r.outcomes[TARGET].status.value for r in (before, after)] == ["passed", "failed"]
+
+
+def _processes(world: World) -> set[int]:
+    """The processes that work in a copy of the project."""
+    return working_in(world.root.parent / "cache")
+
+
+async def test_a_parked_run_that_was_killed_is_replaced(shop: World) -> None:
+    for _ in range(3):
+        report = await _try(shop, "result -= price", "result += price", Rung.HOT)
+        assert (report.rung, report.outcomes[TARGET].status.value) == (Rung.HOT, "passed")
+        (parked,) = _processes(shop)
+        os.kill(parked, signal.SIGKILL)
+        while psutil.pid_exists(parked):  # noqa: ASYNC110 — processes tell nobody
+            await asyncio.sleep(0.01)
+
+
+async def test_a_parked_run_ends_when_nobody_needs_it(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hot, "IDLE_SECONDS", 0.2)
+    for _ in range(4):  # each gives its folder back: there are not so many
+        await _try(shop, "result -= price", "result += price", Rung.HOT)
+        assert len(_processes(shop)) == 1
+        while _processes(shop):  # noqa: ASYNC110 — processes tell nobody
+            await asyncio.sleep(0.02)
+
+
+async def test_a_hot_run_that_is_cancelled_leaves_nothing(shop: World) -> None:
+    await _try(shop, "result -= price", "result += price", Rung.HOT)
+    (parked,) = _processes(shop)
+    task = asyncio.create_task(_try(shop, "result = 0", "result = 0\n        while True: pass", Rung.HOT))
+    while len(_processes(shop)) < 2:  # noqa: ASYNC110 — processes tell nobody
+        await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert _processes(shop) == {parked}
+    await shop.oracle.close()
+    assert _processes(shop) == set()

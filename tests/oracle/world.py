@@ -1,0 +1,63 @@
+"""A project with its real mirror, probe and pytest."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from regreen.oracle.client import ProbeOracle
+from regreen.settings import Settings
+from regreen.values import Interpreter, Project, RunReport, RunRequest, Snapshot
+from regreen.workspace.mirror import ProjectMirror
+
+LEAN = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""The plug-ins of our own environment have nothing to do with these projects, and take a second to import."""
+
+
+class World:
+    """One project, its mirror and its oracle."""
+
+    def __init__(self, root: Path, cache: Path) -> None:
+        self.root = root
+        self.project = Project(root, root)
+        self.mirror = ProjectMirror(self.project, cache=cache)
+        self.oracle = self.make_oracle()
+
+    def make_oracle(
+        self, *, kind: str = "pytest", pytest_version: str | None = "x", env_file: str = "", **env: str
+    ) -> ProbeOracle:
+        project = Project(self.root, self.root, kind=kind)
+        version = pytest_version and pytest.__version__
+        interpreter = Interpreter(Path(sys.executable), sys.version_info[:3], version, "test")
+        return ProbeOracle(
+            project, interpreter, self.mirror, Settings(env_file=env_file), {**os.environ, **LEAN, **env}
+        )
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            path = self.root / (name.replace("__", "/") + ".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(textwrap.dedent(text))
+
+    async def run(self, *nodeids: str, snapshot: Snapshot | None = None, **fields: Any) -> RunReport:
+        snapshot = snapshot or await self.mirror.sync({})
+        return await self.oracle.run(RunRequest(snapshot, nodeids, **fields))
+
+
+def working_in(folder: Path) -> set[int]:
+    """The processes whose working folder lies in `folder`."""
+    return {pid for pid in psutil.pids() if (cwd := cwd_of(pid)) is not None and cwd.is_relative_to(folder)}
+
+
+def cwd_of(pid: int) -> Path | None:
+    try:
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else Path(process.cwd())
+    except (psutil.Error, OSError):  # ended while we looked
+        return None
