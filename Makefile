@@ -18,7 +18,7 @@ NEOVIM_VERSION := 0.11.4
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: help demo record deps test test-real check bench-server clean
+.PHONY: help demo record deps test test-real check bench-server bench-verify clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -90,7 +90,10 @@ check: .venv/developing ## ruff, mypy --strict, import-linter
 	@$(BIN)/lint-imports
 
 bench-server: .venv/developing ## start-up, reply times, idle load and memory, as ratios
-	@$(PY) -m tests.bench $(ARGS)
+	@$(PY) -m tests.bench start replies idle memory $(ARGS)
+
+bench-verify: .venv/developing ## what trying a candidate costs on each rung, on real projects, as ratios
+	@$(PY) -m tests.bench candidates $(ARGS)
 
 clean: ## remove the environments and everything generated
 	@rm -rf .venv .e2e examples/cart/.venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

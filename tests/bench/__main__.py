@@ -1,4 +1,4 @@
-"""What does the language server cost? `make bench-server`; `python -m tests.bench --json` for programs.
+"""What does Regreen cost? `make bench-server` and `make bench-verify`; `python -m tests.bench --json` for programs.
 
 A benchmark, not a test: targets are shown beside what was measured, and missing one is no failure. The exit status
 is 1 only when a measure could not be taken.
@@ -14,18 +14,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.bench import measures
+from tests.bench import candidates, measures
 from tests.bench.measures import Measure
 
 
 def main(arguments: Sequence[str]) -> int:
     """Take every measure and print them side by side."""
     options = _options(arguments)
-    everything: dict[str, Callable[[Path], Measure]] = {
-        "start": lambda work: measures.start(work, options.rounds),
-        "replies": lambda work: measures.replies(work, options.requests),
-        "idle": lambda work: measures.idle(work, options.idle_seconds),
-        "memory": lambda work: measures.memory(work, max(1, options.heals // 10), options.heals),
+    everything: dict[str, Callable[[Path], list[Measure]]] = {
+        "start": lambda work: [measures.start(work, options.rounds)],
+        "replies": lambda work: [measures.replies(work, options.requests)],
+        "idle": lambda work: [measures.idle(work, options.idle_seconds)],
+        "memory": lambda work: [measures.memory(work, max(1, options.heals // 10), options.heals)],
+        "candidates": lambda work: _candidates(work, show=not options.json),
     }
     taken: list[Measure] = []
     problems: dict[str, str] = {}
@@ -33,17 +34,25 @@ def main(arguments: Sequence[str]) -> int:
         work = Path(name).resolve()
         for what in options.only or everything:
             try:
-                taken.append(everything[what](work))
+                new = everything[what](work)
             except (OSError, RuntimeError) as error:
                 problems[what] = str(error)
                 continue
-            if not options.json:
-                _say(_row(taken[-1]))
+            taken += new
+            for measure in new if not options.json else ():
+                _say(_row(measure))
     for what, problem in problems.items():
         print(f"{what} could not be measured: {problem}", file=sys.stderr)  # noqa: T201 — a program's own output
     if options.json:
         _say(json.dumps({"v": 1, "measures": [{**asdict(m), "reached": m.reached} for m in taken]}, indent=1))
     return 1 if problems else 0
+
+
+def _candidates(work: Path, *, show: bool) -> list[Measure]:
+    taken, rows = candidates.measured(work)
+    for row in rows if show else ():
+        _say(str(row))
+    return taken
 
 
 def _row(measure: Measure) -> str:
@@ -56,7 +65,7 @@ def _row(measure: Measure) -> str:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure the language server.")
-    parser.add_argument("only", nargs="*", help="start, replies, idle, memory; all without any")
+    parser.add_argument("only", nargs="*", help="start, replies, idle, memory, candidates; all without any")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--rounds", type=int, default=15, help="starts of each kind")
     parser.add_argument("--requests", type=int, default=500, help="code action requests")

@@ -1,0 +1,205 @@
+"""What does trying one candidate cost on each rung, against a plain cold pytest of the same test?
+
+On real projects (those of `tests.real`), with one injected bug each and the candidates that Regreen itself would try.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from tests.bench.measures import Measure
+from tests.real.data import RealProject, bugs, projects
+from tests.real.places import Place, inject, place, pristine
+
+from regreen import edits, pipeline, templates
+from regreen.composition import open_tools
+from regreen.pipeline.coverage import Coverage
+from regreen.pipeline.ground import survey
+from regreen.settings import Settings
+from regreen.validation.ladder import Target, request_for
+from regreen.values import (
+    Candidate,
+    CandidateVerdict,
+    Failure,
+    HealResult,
+    Progress,
+    Project,
+    Rung,
+    RunRequest,
+)
+
+LOOKED_AT = 60
+TRIED = 25
+COLD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One project; seconds are wall time, medians.
+
+    Args:
+        cold: of `python -m pytest --tb=native` on the test, by hand.
+        warm, hot: of one candidate.
+        parking: until the first hot candidate was judged, beyond the others.
+        swapped: how many of the candidates looked at could be tried hot.
+        looked_at: how many there were.
+        disagreeing: candidates that the two rungs judge differently.
+    """
+
+    name: str
+    cold: float
+    warm: float
+    hot: float
+    parking: float
+    swapped: int
+    looked_at: int
+    disagreeing: int
+
+    def __str__(self) -> str:
+        return (
+            f"  {self.name:15} cold pytest {self.cold * 1000:6.0f} ms   warm {self.warm * 1000:5.1f} ms "
+            f"({self.cold / self.warm:4.1f}×)   hot {self.hot * 1000:5.1f} ms ({self.cold / self.hot:4.1f}×)   "
+            f"parking {self.parking * 1000:4.0f} ms   hot {self.swapped} of {self.looked_at}, "
+            f"{self.disagreeing} judged differently"
+        )
+
+
+class _Silent:
+    """A reporter for nobody."""
+
+    def progress(self, progress: Progress) -> None:
+        """Say nothing."""
+
+    def failure(self, failure: Failure) -> None:
+        """Say nothing."""
+
+    def candidate(self, failure: Failure, verdict: CandidateVerdict) -> None:
+        """Say nothing."""
+
+    def result(self, result: HealResult) -> None:
+        """Say nothing."""
+
+
+def measured(work: Path) -> tuple[list[Measure], list[Row]]:
+    """The ratios over all projects, and each project's row.
+
+    Raises:
+        RuntimeError: a project could not be measured.
+    """
+    rows = []
+    with _private(work):
+        for project in projects():
+            with place(project) as at:
+                rows.append(asyncio.run(_row(project, at)))
+                pristine(at)
+    hot = [row.hot / row.cold for row in rows]
+    warm = [row.warm / row.cold for row in rows]
+    how = f"{len(rows)} projects, {sum(row.swapped for row in rows)} candidates, wall time"
+    return [
+        Measure("a hot candidate / a cold pytest, median", statistics.median(hot), "×", 1 / 20, how),
+        Measure("a hot candidate / a cold pytest, worst", max(hot), "×", 1 / 12, how),
+        Measure("a warm candidate / a cold pytest, median", statistics.median(warm), "×", 1 / 4, how),
+    ], rows
+
+
+@contextmanager
+def _private(work: Path) -> Iterator[None]:
+    """Keep Regreen's own files below `work`, and our own environment out of the projects' way."""
+    before = dict(os.environ)
+    os.environ |= {"REGREEN_CACHE_DIR": str(work / "cache"), "REGREEN_STATE_DIR": str(work / "state")}
+    os.environ.pop("VIRTUAL_ENV", None)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ |= before
+
+
+async def _row(project: RealProject, at: Place) -> Row:
+    """The first bug of the project whose candidates can be tried hot."""
+    rows = []
+    for bug in (bug for bug in bugs() if bug.project == project.name):
+        inject(at, bug)
+        row = await _measure(project.name, at, bug.caught[0])
+        if row is not None and row.swapped == TRIED:
+            return row
+        rows += [row] if row is not None else []
+    if not rows:
+        raise RuntimeError(f"no candidate of {project.name} could be tried hot")
+    return max(rows, key=lambda row: row.swapped)
+
+
+async def _measure(name: str, at: Place, nodeid: str) -> Row | None:
+    settings = Settings(interpreter=str(at.python))
+    tools = await open_tools(Project(at.root, at.root), settings)
+    try:
+        base = await pipeline.baseline(tools, settings, _Silent(), nodeids=(nodeid,))
+        target = Target(base.report.failures[0], seconds_allowed=10.0)
+        ground = await survey(target, base, tools, Coverage(tools), base.report.isolation)
+        found = templates.candidates(target.failure, ground.suspects, ground.sources)
+        overlays = [_overlay(one, ground.field.texts) for one in islice(found, LOOKED_AT)]
+        requests = [request_for(target, base.snapshot, overlay) for overlay in overlays]
+        hot: list[float] = []
+        warm: list[float] = []
+        tried: list[RunRequest] = []
+        disagreeing = looked_at = 0
+        for request in requests:
+            looked_at += 1
+            began = time.perf_counter()
+            report = await tools.oracle.run(replace(request, rung=Rung.HOT))
+            if report.rung is not Rung.HOT:
+                continue
+            hot.append(time.perf_counter() - began)
+            tried.append(request)
+            began = time.perf_counter()
+            own = await tools.oracle.run(request)
+            warm.append(time.perf_counter() - began)
+            statuses = [[o.status for o in one.outcomes.values()] for one in (report, own)]
+            disagreeing += statuses[0] != statuses[1]
+            if len(hot) == TRIED:
+                break
+    finally:
+        await tools.oracle.close()
+        await tools.mirror.close()
+    if len(hot) < 3:
+        return None
+    cold = [_by_hand(at, nodeid, request.overlay) for request in tried[:COLD]]
+    usual = statistics.median(hot)
+    return Row(
+        name,
+        statistics.median(cold),
+        statistics.median(warm),
+        usual,
+        hot[0] - usual,
+        len(hot),
+        looked_at,
+        disagreeing,
+    )
+
+
+def _overlay(candidate: Candidate, texts: Mapping[Path, bytes]) -> dict[Path, bytes]:
+    return {edit.path: edits.apply_to_bytes(texts[edit.path], edit) for edit in candidate.edits}
+
+
+def _by_hand(at: Place, nodeid: str, overlay: Mapping[Path, bytes]) -> float:
+    """Seconds of a cold pytest, as somebody would run it with this candidate in the files."""
+    before = {path: path.read_bytes() for path in overlay}
+    command: Sequence[str | Path] = [at.python, "-m", "pytest", "-q", "--tb=native", nodeid]
+    try:
+        for path, data in overlay.items():
+            path.write_bytes(data)
+        began = time.perf_counter()
+        subprocess.run(command, cwd=at.root, capture_output=True, check=False, timeout=120)
+        return time.perf_counter() - began
+    finally:
+        for path, data in before.items():
+            path.write_bytes(data)
