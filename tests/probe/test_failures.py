@@ -433,3 +433,19 @@ def test_without_details_only_the_exception_is_told(host: Probe, copied: Copy) -
     assert failure["exception"] == "AssertionError"
     assert failure["frames"] == []
     assert failure["comparison"] is None
+
+
+def test_only_who_wants_details_waits_for_the_diff_of_large_values(host: Probe, tmp_path: Path) -> None:
+    test = (
+        "import unittest\n"
+        "class Many(unittest.TestCase):\n"
+        "    def test_list(self): self.assertEqual(list(range(30)), list(range(1, 31)))\n"
+        "    def test_text(self): self.assertEqual('a\\nb\\n', 'a\\nc\\n')\n"
+    )
+    copy = Copy(tmp_path, {"test_it.py": test})
+    wanted, spared = (host.run(copy, details=details) for details in (True, False))
+    assert wanted.outcomes == spared.outcomes == {"test_list": "failed", "test_text": "failed"}
+    for name, line in (("test_list", "- [0"), ("test_text", "- b")):
+        assert line in wanted.failure(name)["message"]
+        assert line not in spared.failure(name)["message"]
+        assert spared.failure(name)["exception"] == "AssertionError"

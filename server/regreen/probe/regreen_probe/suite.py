@@ -68,6 +68,8 @@ def run(
     signals.answer_dumps(answer, ear)
     before = set(sys.modules)
     tuning.guard_bytecode(write=request["bytecode"])
+    if not request["details"]:
+        tuning.spare_diffs()
     if request["kind"] == "django":
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", tuning.django_settings(request["rootdir"]))
     args = tuning.arguments(request)

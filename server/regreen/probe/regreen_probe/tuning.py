@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import sys
+import unittest.case
 
 import pytest
 
@@ -129,6 +131,22 @@ def guard_bytecode(*, write: bool) -> None:
         return code if code is not None and code.co_filename == str(source) else None
 
     rewrite._read_pyc = careful
+
+
+class _NoDiffs:
+    """The module `difflib`, as unittest's assertions see it when nobody reads their messages."""
+
+    def ndiff(self, *_args, **_named):
+        """No lines."""
+        return iter(())
+
+    def __getattr__(self, name):
+        return getattr(difflib, name)
+
+
+def spare_diffs() -> None:
+    """Let unittest's assertions fail without a diff of their values: that can take longer than the test."""
+    unittest.case.difflib = _NoDiffs()
 
 
 def django_settings(folder: str) -> str:
