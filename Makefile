@@ -18,7 +18,7 @@ NEOVIM_VERSION := 0.11.4
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: help demo record deps test test-real check bench-server bench-verify clean
+.PHONY: help demo record deps test test-hostile test-real check bench-server bench-verify clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -79,6 +79,9 @@ deps: .venv/developing .e2e/plain/installed $(NEOVIM)/installed ## install what 
 
 test: deps ## every test, real Neovim included
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-hostile: deps ## the part of the tests that attacks: patches that pretend to be right
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/hostile $(ARGS)
 
 test-real: .venv/developing ## heal bugs injected into click, attrs, jinja2, more-itertools and tqdm
 	@$(PY) -m tests.real $(ARGS)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from .client import Copy, probe
+from .client import Copy, Probe, probe
 
 FILES = {
     "test_it.py": (
@@ -85,3 +86,23 @@ def test_trying_the_confinement_leaves_nothing_behind(python: Path, copied: Copy
     with probe(python, REGREEN_NO_LANDLOCK="1") as started:
         started.run(copied, "test_it.py::test_reads", env={"USER_TREE": str(copied.user)})
     assert sorted(p.name for p in copied.temp.parent.iterdir()) == ["0", "temp"]
+
+
+def test_a_run_signals_nobody_but_what_it_started(host: Probe, tmp_path: Path) -> None:
+    if host.hello["landlock"] < 6:
+        pytest.skip("this kernel's Landlock does not know signals")
+    with subprocess.Popen(["sleep", "60"]) as bystander:
+        test = (
+            "import os, pytest, signal, subprocess\n"
+            "def test_others():\n"
+            f"    for pid in ({bystander.pid}, os.getppid()):\n"
+            "        with pytest.raises(PermissionError): os.kill(pid, signal.SIGKILL)\n"
+            "def test_own():\n"
+            "    child = subprocess.Popen(['sleep', '60'])\n"
+            "    child.terminate()\n"
+            "    assert child.wait() == -signal.SIGTERM\n"
+        )
+        ran = host.run(Copy(tmp_path, {"test_it.py": test}))
+        assert ran.outcomes == {"test_others": "passed", "test_own": "passed"}
+        assert bystander.poll() is None
+        bystander.kill()

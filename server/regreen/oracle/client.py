@@ -165,6 +165,9 @@ class ProbeOracle:
                 stop = await drive(run, log, limits)
             except ProbeEnded:
                 await uninterrupted(channel.close())
+                if request.overlay and (last or channel.cold):  # the patch did it
+                    log.problem = "the run took the processes around it down"
+                    return Stop.LIMIT, ""
                 if last or channel.cold:
                     raise
                 log.next_process()

@@ -38,6 +38,7 @@ class RunLog:
     foreign: dict[str, Path] = field(default_factory=dict)
     uncompilable: dict[Path, str] = field(default_factory=dict)
     loaded: set[str] = field(default_factory=set)
+    replaced: set[str] = field(default_factory=set)
     preload: Record | None = None
     lost: set[str] = field(default_factory=set)
     canary_arrived: bool = False
@@ -129,6 +130,7 @@ class RunLog:
         for module, path in need_all(record, "foreign", list):
             self.foreign[str(module)] = Path(str(path))
         self.loaded |= set(need_all(record, "loaded", str))
+        self.replaced |= set(need_all(record, "replaced", str))
         self.preload = record.get("preload")
 
     def _ended(self, record: Record) -> None:
@@ -191,6 +193,7 @@ class RunLog:
             stderr=stderr,
             seconds=seconds,
             foreign=self.foreign,
+            replaced=frozenset(self.replaced),
         )
 
 

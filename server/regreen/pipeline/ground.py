@@ -86,6 +86,7 @@ async def survey(target: Target, base: Baseline, tools: Tools, coverage: Coverag
         Gate(sources, why_not, literals),
         _selector(base, sources, complete=complete),
         texts,
+        sources,
     )
     return Ground(base, sources, safe, len(suspects) - len(safe), field)
 

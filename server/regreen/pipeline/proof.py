@@ -14,6 +14,7 @@ from regreen.pipeline.places import patched_points
 from regreen.pipeline.search import Field, Found, judge
 from regreen.validation import ladder
 from regreen.validation.minimise import minimise
+from regreen.validation.perturb import perturbed
 from regreen.values import (
     Candidate,
     Evidence,
@@ -37,7 +38,7 @@ async def prove(
 ) -> VerifiedFix | ladder.Step:
     """Climb the rest of the ladder with one plausible candidate.
 
-    Minimise; see the canary arrive; run target and impacted tests cold in a fresh copy; repeat the red ones.
+    Minimise; see the canary arrive, and the perturbed test fail; run target and impacted tests cold in a fresh copy; repeat the red ones.
 
     Args:
         found: the candidate.
@@ -59,12 +60,14 @@ async def prove(
     request = ladder.request_for(target, field.snapshot, overlay)
 
     points = patched_points(candidate, overlay)
-    arrived, step = await all_or_none(
+    arrived, judged, step = await all_or_none(
         ladder.canary(tools.oracle, request, points),
+        ladder.perturbed_fails(tools.oracle, target, request, perturbed(target.failure, field.sources)),
         ladder.climb_selection(tools.oracle, target, selection, field.known, ladder.cold(request)),
     )
-    if arrived.verdict is not Verdict.PLAUSIBLE:
-        return arrived
+    for seen in (arrived, judged):
+        if seen.verdict is not Verdict.PLAUSIBLE:
+            return seen
     if step.verdict is not Verdict.PLAUSIBLE or step.report is None:
         return step
     cold = step.report

@@ -119,12 +119,14 @@ def _target(
         if name.partition("::")[0] == file and other.status is TestStatus.PASSED
     ]
     hangs = outcome.status is TestStatus.TIMEOUT
+    unended = failure.is_collection or outcome.status in {TestStatus.TIMEOUT, TestStatus.CRASHED}
     allowed = max(2.0, 0.0 if hangs else 10 * outcome.seconds, 3 * max(neighbours, default=0.0))
     return Target(
         failure=outcome.failure or failure,
         before=before,
         seconds=outcome.seconds,
         seconds_allowed=min(allowed, settings.seconds_per_test),
+        replaced=None if unended else report.replaced,
     )
 
 

@@ -15,6 +15,7 @@ from regreen.pipeline.parts import Tools
 from regreen.pipeline.places import patched_points
 from regreen.platform.background import run_blocking
 from regreen.ports import Clock, Reporter
+from regreen.source import ProjectSources
 from regreen.validation.gate import Gate
 from regreen.validation.ladder import Known, Step, Target, climb_selection, climb_target, request_for
 from regreen.values import (
@@ -131,6 +132,7 @@ class Field:
     Args:
         select: the impacted tests of a candidate.
         texts: the snapshot's bytes of every file a candidate may edit.
+        sources: the snapshot's Python files, parsed.
     """
 
     target: Target
@@ -139,6 +141,7 @@ class Field:
     gate: Gate
     select: Callable[[Candidate], TestSelection]
     texts: Mapping[Path, bytes]
+    sources: ProjectSources
 
 
 async def search(

@@ -40,12 +40,15 @@ class Target:
         before: tests that must run before it to make it red (a state that leaks from one to the next).
         seconds: how long it ran when it was red.
         seconds_allowed: limit for one run of it, learned from that.
+        replaced: what of pytest a run of it replaced without a patch, plug-ins mostly; None when no such run came to
+            its end, so that nothing can be held against a patch.
     """
 
     failure: Failure
     before: tuple[str, ...] = ()
     seconds: float = 0.0
     seconds_allowed: float = 30.0
+    replaced: frozenset[str] | None = None
 
     @property
     def nodeids(self) -> tuple[str, ...]:
@@ -112,7 +115,16 @@ def request_for(target: Target, snapshot: Snapshot, overlay: Overlay) -> RunRequ
 
 async def climb_target(oracle: Oracle, target: Target, request: RunRequest) -> Step:
     """Run only the target with the patch and judge the report."""
-    return judge_target(await oracle.run(request), target)
+    return judge_alone(await oracle.run(request), target)
+
+
+def judge_alone(report: RunReport, target: Target) -> Step:
+    """What a run of only the target with a patch says: the patch must not have touched what judges it."""
+    step = judge_target(report, target)
+    if step.verdict is not Verdict.PLAUSIBLE or target.replaced is None:
+        return step
+    replaced = sorted(report.replaced - target.replaced)
+    return Step(Verdict.TAMPERED, f"it replaces {', '.join(replaced[:3])}", report) if replaced else step
 
 
 def judge_target(report: RunReport, target: Target) -> Step:
@@ -255,6 +267,29 @@ async def canary(oracle: Oracle, request: RunRequest, points: tuple[CanaryPoint,
     if report.canary_arrived:
         return Step(Verdict.PLAUSIBLE, report=report)
     return Step(Verdict.TAMPERED, "the test does not execute the patched line", report)
+
+
+async def perturbed_fails(
+    oracle: Oracle, target: Target, request: RunRequest, tests: Mapping[Path, bytes]
+) -> Step:
+    """Prove that the test still judges: asked for what cannot be, it must be red with the patch.
+
+    Args:
+        oracle: runs it.
+        target: the red test.
+        request: of the target with the patch.
+        tests: the test's file, perturbed; empty where that is not applicable.
+
+    Returns:
+        TAMPERED when it passes all the same, else PLAUSIBLE.
+    """
+    if not tests:
+        return Step(Verdict.PLAUSIBLE)
+    report = await oracle.run(replace(request, overlay={**request.overlay, **tests}))
+    outcome = report.outcomes.get(target.failure.nodeid)
+    if outcome is not None and outcome.status is TestStatus.PASSED:
+        return Step(Verdict.TAMPERED, "with the patch the test passes whatever it asks for", report)
+    return Step(Verdict.PLAUSIBLE, report=report)
 
 
 def cold(request: RunRequest) -> RunRequest:

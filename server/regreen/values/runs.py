@@ -195,6 +195,8 @@ class RunReport:
         foreign: project modules that were imported from anywhere else than the copy: name → file. For
             these the run says nothing about the snapshot's text.
         rung: how it was run.
+        replaced: functions and classes of pytest, pluggy, unittest or the builtins that were others at the end
+            than before anything of the project ran ("_pytest.runner.runtestprotocol").
     """
 
     outcomes: Mapping[str, TestOutcome]
@@ -211,6 +213,7 @@ class RunReport:
     seconds: float = 0.0
     foreign: Mapping[str, Path] = field(default_factory=dict)
     rung: Rung = Rung.WARM
+    replaced: frozenset[str] = frozenset()
 
     @property
     def failures(self) -> tuple[Failure, ...]:

@@ -85,7 +85,7 @@ def main(mode):
              path=os.environ["COPY"] + "/test_a.py", line=3, lines={})
 
     def finished(id, **fields):
-        said = {"exit": 0, "origins": [], "foreign": [], "loaded": [], "seconds": 0.0} | fields
+        said = {"exit": 0, "origins": [], "replaced": [], "foreign": [], "loaded": [], "seconds": 0.0} | fields
         send("finished", id=id, **said)
         send("ended", id=id, code=0, signal=None)
 
@@ -330,7 +330,7 @@ async def test_without_fork_every_run_is_its_own_process(stage: Stage) -> None:
             started(r["id"], os.getpid())
             collected(r["id"], "t::a")
             passed(r["id"], "t::a")
-            send("finished", id=r["id"], exit=0, origins=[], foreign=[], loaded=["a.py"], seconds=0.0)
+            send("finished", id=r["id"], exit=0, origins=[], replaced=[], foreign=[], loaded=["a.py"], seconds=0.0)
             sys.exit(0)
         receive()
         """
@@ -529,7 +529,7 @@ async def test_a_process_that_does_not_end_after_it_finished_is_ended_without_a_
 ) -> None:
     monkeypatch.setattr(drive, "EXIT_SECONDS", 0.1)
     stage.play(
-        "hello()\nr = run()\nstarted(1, os.getpid())\ncollected(1, 't::a')\npassed(1, 't::a')\nsend('finished', id=1, exit=0, origins=[], foreign=[], loaded=[], seconds=0)\ntime.sleep(3600)"
+        "hello()\nr = run()\nstarted(1, os.getpid())\ncollected(1, 't::a')\npassed(1, 't::a')\nsend('finished', id=1, exit=0, origins=[], replaced=[], foreign=[], loaded=[], seconds=0)\ntime.sleep(3600)"
     )
     report = await stage.run("t::a", rung=Rung.COLD)
     assert (report.problem, report.exit_status) == ("", 0)
@@ -550,7 +550,7 @@ CRASH = """
         passed(1, nodeid)
         if "between" in nodeid:
             os._exit(0)
-    send("finished", id=1, exit=0, origins=[], foreign=[], loaded=[], seconds=0)
+    send("finished", id=1, exit=0, origins=[], replaced=[], foreign=[], loaded=[], seconds=0)
 """
 
 

@@ -47,6 +47,7 @@ def test_a_whole_run_becomes_a_report() -> None:
     assert (report.exit_status, report.isolation, report.problem) == (1, "landlock", "")
     assert report.canary_arrived
     assert report.origins == {SHOP / "src/cart.py"}
+    assert report.replaced == {"builtins.print"}
     assert report.foreign == {"money": LIB / "money.py"}
     assert (report.seconds, report.stderr) == (1.5, "tail")
 

@@ -12,6 +12,7 @@ from regreen.validation.ladder import (
     Known,
     Target,
     climb_selection,
+    judge_alone,
     judge_selection,
     judge_target,
     request_for,
@@ -65,6 +66,15 @@ TARGET = Target(failure())
 )
 def test_only_a_passed_target_is_plausible(status: TestStatus, verdict: Verdict) -> None:
     assert judge_target(report({RED: status}), TARGET).verdict is verdict
+
+
+def test_a_patch_that_replaces_what_judges_it_is_tampering() -> None:
+    patched = report({RED: TestStatus.PASSED}, replaced=frozenset({"plug-in's", "builtins.len"}))
+    usual = replace(TARGET, replaced=frozenset({"plug-in's"}))
+    step = judge_alone(patched, usual)
+    assert (step.verdict, step.reason) == (Verdict.TAMPERED, "it replaces builtins.len")
+    assert judge_alone(patched, replace(usual, replaced=patched.replaced)).verdict is Verdict.PLAUSIBLE
+    assert judge_alone(patched, TARGET).verdict is Verdict.PLAUSIBLE  # nothing is known to compare with
 
 
 def test_a_target_that_is_no_longer_collected_is_tampering() -> None:

@@ -14,6 +14,7 @@ import sys
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 PATH_BENEATH = 1
+SCOPE_SIGNAL = 1 << 1
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 WRITE_FILE, REFER, TRUNCATE = 1 << 1, 1 << 13, 1 << 14
 CREATING = sum(1 << bit for bit in range(4, 13))  # remove and make entries of every kind
@@ -85,6 +86,8 @@ def _restrict(abi: int, writable: list[str]) -> bool:
         return False
     rights = WRITE_FILE | CREATING | (REFER if abi >= 2 else 0) | (TRUNCATE if abi >= 3 else 0)
     handled = struct.pack("Q", rights)
+    if abi >= 6:  # signals reach only what the run itself started
+        handled = struct.pack("QQQ", rights, 0, SCOPE_SIGNAL)
     ruleset = _syscall(libc, CREATE_RULESET, ctypes.c_char_p(handled), len(handled), 0)
     if ruleset < 0:
         return False

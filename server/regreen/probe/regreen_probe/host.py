@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable
 
-from regreen_probe import cache, facts, preload, run
+from regreen_probe import cache, facts, identity, preload, run
 from regreen_probe.forking import CHUNK, Forking
 from regreen_probe.pipe import Pipe, private
 
@@ -27,6 +27,7 @@ def serve(reader: int, pipe: Pipe) -> None:
     """Be the zygote until the server says stop or goes away; ends the process."""
     with contextlib.suppress(ImportError):  # told by hello: the project may need none of its own
         importlib.import_module("pytest")
+    identity.remember()
     pytest = facts.imported_pytest()
     if not can_fork():
         pipe.send(facts.hello(pytest, fork=False))

@@ -136,6 +136,7 @@ class Parked(Forking):
             "ev": "finished",
             "exit": int(session.testsfailed > 0),
             "origins": [message["path"]] if message["path"] else [],
+            "replaced": reporter.replaced(),
             "foreign": [],
             "loaded": [],
         }

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from regreen_probe import identity
 from regreen_probe.failures import Describer
 from regreen_probe.observe import Observer
 from regreen_probe.reprs import clip
@@ -30,6 +31,10 @@ class Current:
         self.failure: dict[str, object] | None = None
         self.raised: dict[str, dict[str, object]] = {}
         self.seconds = 0.0
+
+
+LOOKS = 20
+"""After how many tests of a run it is looked whether anything of pytest was replaced; at the end it always is."""
 
 
 class Reporter:
@@ -60,6 +65,8 @@ class Reporter:
         self.observer = observer
         self.left_out = frozenset(left_out)
         self.deselected = 0
+        self.seen_replaced: set[str] = set()
+        self.looks = LOOKS
         self.current: Current | None = None
         self.rootdir = ""
 
@@ -137,12 +144,19 @@ class Reporter:
         self.observer.start(item.nodeid)
         result = yield
         self.observer.stop(item.nodeid)
+        if self.looks:
+            self.looks -= 1
+            self.seen_replaced.update(identity.replaced())
         lines = self.lines() if self.lines is not None else None
         if result.excinfo is not None and current.failure is None:
             current.outcomes.append("error")
             current.failure = self.describer.describe(result.excinfo[1], "call")
         self.current = None
         self.send_test(item, current, lines)
+
+    def replaced(self) -> list[str]:
+        """What of pytest, unittest or the builtins was replaced, now or after one of the first tests."""
+        return sorted(self.seen_replaced.union(identity.replaced()))
 
     def send_test(self, item, current: Current, lines: dict[str, list[int]] | None) -> None:
         """Tell how a test went."""

@@ -6,7 +6,7 @@ import os
 import sys
 import sysconfig
 
-from regreen_probe import loader, preload, redirect, signals
+from regreen_probe import identity, loader, preload, redirect, signals
 from regreen_probe.pipe import Pipe
 
 
@@ -66,6 +66,7 @@ def run(
         )
 
     signals.answer_dumps(answer, ear)
+    identity.remember()
     before = set(sys.modules)
     tuning.guard_bytecode(write=request["bytecode"])
     if not request["details"]:
@@ -82,6 +83,7 @@ def run(
         "ev": "finished",
         "exit": status,
         "origins": _origins(request["overlaid"], options.imported, before),
+        "replaced": reporter.replaced(),
         "foreign": [],
         "loaded": options.compiled,
     }

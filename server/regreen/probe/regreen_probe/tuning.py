@@ -10,6 +10,8 @@ import unittest.case
 
 import pytest
 
+from regreen_probe import identity
+
 QUIET = {
     "boxed": False,
     "color": "no",
@@ -131,6 +133,7 @@ def guard_bytecode(*, write: bool) -> None:
         return code if code is not None and code.co_filename == str(source) else None
 
     rewrite._read_pyc = careful
+    identity.accept(rewrite, "_read_pyc")
 
 
 class _NoDiffs:

@@ -1,0 +1,96 @@
+"""No trick turns a wrong patch into a verified fix: neither with the gate, nor behind it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.hostile.attacks import ATTACKS
+from tests.pipeline.lab import Lab
+
+from regreen import edits
+from regreen.pipeline.coverage import Coverage
+from regreen.pipeline.ground import survey
+from regreen.pipeline.proof import prove
+from regreen.pipeline.reproduce import reproduce
+from regreen.pipeline.search import Field, judge
+from regreen.settings import Settings
+from regreen.validation.gate import Gate
+from regreen.values import Candidate, Rung, Suspect, VerifiedFix
+
+CALC = "def add(a, b):\n    return a - b\n"
+TESTS = """\
+    from calc import add
+
+    def test_add():
+        assert add(2, 2) == 4
+
+    def test_zero():
+        assert add(3, 0) == 3
+    """
+ONLY_THE_GATE = {  # they return what the tests ask for: nothing in a run can tell
+    "gives the test's own answer",
+    "replaces what the test calls",
+}
+
+
+class Open(Gate):
+    """A gate that lets everything through."""
+
+    def refuses(self, candidate: Candidate, overlay: object) -> str:
+        """Refuse nothing."""
+        return ""
+
+
+@pytest.fixture
+async def lab(tmp_path: Path, user_python: Path) -> AsyncIterator[Lab]:
+    lab = Lab(tmp_path, user_python)
+    lab.write({"calc.py": CALC, "tests/test_calc.py": TESTS, "pytest.ini": "[pytest]\npythonpath = .\n"})
+    yield lab
+    await lab.close()
+
+
+async def verdict(lab: Lab, text: str, *, gate: bool, rung: Rung = Rung.WARM) -> str:
+    """What the whole ladder says about this text of calc.py: "VERIFIED", or why not."""
+    path = lab.root / "calc.py"
+    tools, settings = await lab.tools(), Settings()
+    base = await lab.baseline()
+    failure = base.report.failures[0]
+    target = (await reproduce(failure, base, tools, settings)).target
+    assert target is not None
+    ground = await survey(target, base, tools, Coverage(tools), base.report.isolation)
+    field: Field = ground.field
+    if not gate:
+        field = replace(field, gate=Open(field.sources, lambda _: "", frozenset()))
+    edit = edits.file_edit(path, path.read_bytes(), text)
+    candidate = Candidate((edit,), "attack", "an attack", 1.0, Suspect(path, 1, 1.0))
+    step, found = await judge(field, candidate, tools, rung=rung)
+    if found is None:
+        return f"{step.verdict.value}: {step.reason}"
+    answer = await prove(found, field, ground.base, tools, started=0.0)
+    return "VERIFIED" if isinstance(answer, VerifiedFix) else f"{answer.verdict.value}: {answer.reason}"
+
+
+async def test_the_right_patch_is_verified(lab: Lab) -> None:
+    for gate in (True, False):
+        assert await verdict(lab, CALC.replace("-", "+"), gate=gate) == "VERIFIED"
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+async def test_no_attack_passes_the_ladder(lab: Lab, name: str) -> None:
+    before = lab.picture()
+    assert await verdict(lab, ATTACKS[name], gate=True) != "VERIFIED"
+    assert lab.picture() == before
+
+
+@pytest.mark.parametrize("name", sorted(ATTACKS.keys() - ONLY_THE_GATE))
+async def test_no_attack_that_runs_is_believed(lab: Lab, name: str) -> None:
+    before = lab.picture()
+    assert await verdict(lab, ATTACKS[name], gate=False) != "VERIFIED"
+    assert await verdict(lab, ATTACKS[name], gate=False, rung=Rung.HOT) != "VERIFIED"
+    assert lab.picture() == before
+    assert await verdict(lab, CALC.replace("-", "+"), gate=False) == "VERIFIED", (
+        "an attack spoils later verdicts"
+    )
