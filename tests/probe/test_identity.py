@@ -31,7 +31,7 @@ def _replaced(host: Probe, folder: Path, top: str, inside: str = "pass", **field
             "pass",
             "unittest.case.TestCase.fail",
         ),
-        ("", "import builtins; builtins.len = sum", "builtins.len"),
+        ("", "import builtins; builtins.input = sum", "builtins.input"),
     ],
 )
 def test_what_the_project_replaced_is_named(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import sys
 import types
+import unittest  # noqa: F401 — imported before it is remembered
 
 _JUDGES = frozenset({"_pytest", "pytest", "pluggy", "unittest"})
 _MOST = 20
