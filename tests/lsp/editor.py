@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Union
 
 import cattrs
-import pytest
 from lsprotocol import types as t
 from pygls.uris import to_fs_path
 from pytest_lsp import LanguageClient, client_capabilities
@@ -32,10 +31,6 @@ VS_CODE, NEOVIM = "visual_studio_code", "neovim"
 
 BRIEF = {"heal.maxCandidates": 12, "heal.offers": 1}
 """Ends each search soon after its fix: how long the search goes on looking for rivals is not what these tests ask."""
-
-IN_VS_CODE = pytest.mark.parametrize("editor", [VS_CODE], indirect=True)
-IN_NEOVIM = pytest.mark.parametrize("editor", [NEOVIM], indirect=True)
-"""For what no capability of a client, count of columns or number of a version can make a difference to."""
 
 QUIET_SECONDS = 2.0
 """Longer than the moment without typing after which a fix would be applied by itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from lsprotocol import types as t
-from tests.lsp.editor import IN_NEOVIM, IN_VS_CODE, Editor
+from tests.lsp.editor import Editor
 from tests.lsp.projects import BAD, GOOD, Shop
 
 
@@ -35,7 +35,6 @@ async def test_a_saved_bug_is_healed_once_and_one_undo_takes_it_back_for_good(
 
 
 @pytest.mark.parametrize("reason", [t.TextDocumentSaveReason.AfterDelay, t.TextDocumentSaveReason.FocusOut])
-@IN_VS_CODE
 async def test_nothing_is_applied_after_a_save_that_nobody_made(
     editor: Editor, cart: Shop, reason: t.TextDocumentSaveReason
 ) -> None:
@@ -47,7 +46,6 @@ async def test_nothing_is_applied_after_a_save_that_nobody_made(
     assert editor.applied == []
 
 
-@IN_NEOVIM
 async def test_the_toggle_works_for_the_session_and_a_stubborn_editor_keeps_the_quick_fix(
     editor: Editor, cart: Shop
 ) -> None:

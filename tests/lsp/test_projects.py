@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from tests.lsp.editor import IN_NEOVIM, IN_VS_CODE, Editor
+from tests.lsp.editor import Editor
 from tests.lsp.projects import BAD, CONFIG, GOOD, Shop, environment, known_green, shop, write
 
 WHICH = "import sys\n\n\ndef test_which():\n    assert sys.prefix == 'nowhere'\n"
 
 
-@IN_VS_CODE
 async def test_two_projects_of_one_folder_have_their_own_interpreters(editor: Editor, tmp_path: Path) -> None:
     root = tmp_path / "work"
     for name in ("one", "two"):
@@ -27,7 +26,6 @@ async def test_two_projects_of_one_folder_have_their_own_interpreters(editor: Ed
     assert {s["root"] for s in await editor.status()} == {(root / n).as_uri() for n in ("one", "two")}
 
 
-@IN_VS_CODE
 async def test_two_roots_are_healed_apart(editor: Editor, tmp_path: Path) -> None:
     one, two = shop(tmp_path / "one"), shop(tmp_path / "two")
     await editor.start(one.root, two.root)
@@ -58,7 +56,6 @@ async def test_nothing_runs_in_a_folder_that_is_not_trusted(editor: Editor, cart
     await editor.until(lambda: editor.red(cart.tests))
 
 
-@IN_NEOVIM
 async def test_a_repository_that_names_an_executable_is_ignored_and_reported_once(
     editor: Editor, tmp_path: Path
 ) -> None:
@@ -71,7 +68,6 @@ async def test_a_repository_that_names_an_executable_is_ignored_and_reported_onc
     assert editor.log.count("`regreen.interpreter` cannot be set by a file in the repository") == 1
 
 
-@IN_VS_CODE
 async def test_unknown_and_bad_settings_are_reported_once(editor: Editor, cart: Shop) -> None:
     await editor.start(cart.root, settings={"autoHeal.onsave": True, "heal.offers": 9})
     await editor.idle()
@@ -98,7 +94,6 @@ async def test_settings_are_pulled_again_when_they_change(editor: Editor, cart: 
     await editor.until(lambda: editor.red(cart.tests))
 
 
-@IN_NEOVIM
 async def test_a_missing_pytest_is_told_where_the_user_looks(
     editor: Editor, cart: Shop, tmp_path: Path
 ) -> None:
@@ -111,7 +106,6 @@ async def test_a_missing_pytest_is_told_where_the_user_looks(
     assert [s["state"] for s in await editor.idle()] == ["problem"]
 
 
-@IN_VS_CODE
 async def test_a_missing_interpreter_is_told_and_a_better_setting_mends_it(
     editor: Editor, cart: Shop
 ) -> None:
@@ -132,7 +126,6 @@ async def test_a_missing_interpreter_is_told_and_a_better_setting_mends_it(
     assert editor.notices(cart.cart) == []
 
 
-@IN_NEOVIM
 async def test_an_editable_install_is_healed_in_the_copy_that_is_imported(
     editor: Editor, tmp_path: Path
 ) -> None:
@@ -157,7 +150,6 @@ async def test_an_editable_install_is_healed_in_the_copy_that_is_imported(
     assert editor.buffers[path].text == GOOD
 
 
-@IN_NEOVIM
 async def test_a_folder_of_twenty_thousand_files_is_opened_and_healed(editor: Editor, cart: Shop) -> None:
     for folder in range(100):
         place = cart.root / "data" / str(folder)

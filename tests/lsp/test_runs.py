@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from lsprotocol import types as t
-from tests.lsp.editor import IN_NEOVIM, IN_VS_CODE, NEOVIM, VS_CODE, Editor, environment, fix_of, read_uri
+from tests.lsp.editor import NEOVIM, VS_CODE, Editor, environment, fix_of, read_uri
 from tests.lsp.projects import BAD, CONFIG, GOOD, Shop, known_green, last_run, write
 from tests.processes import left_running
 
@@ -83,7 +83,6 @@ async def test_the_whole_story(editor: Editor, cart: Shop) -> None:
     assert kinds[-1] == "WorkDoneProgressEnd"
 
 
-@IN_VS_CODE
 async def test_fix_all_answers_only_to_its_own_name(editor: Editor, cart: Shop) -> None:
     await editor.start(cart.root)
     editor.open(cart.cart)
@@ -130,7 +129,6 @@ async def test_cancel_stops_a_heal_and_leaves_no_process(editor: Editor, tmp_pat
     assert "cancelled" in editor.log
 
 
-@IN_NEOVIM
 async def test_shutdown_in_a_heal_answers_and_leaves_no_process(editor: Editor, tmp_path: Path) -> None:
     root = hopeless(tmp_path / "deep")
     await editor.start(root)
@@ -207,7 +205,6 @@ def test_a_client_that_is_killed_in_a_heal_leaves_no_process(tmp_path: Path) -> 
         assert left_running(family, seconds=20) == []
 
 
-@IN_VS_CODE
 async def test_four_thousand_failing_tests_are_shown_and_none_is_searched_for(
     editor: Editor, cart: Shop
 ) -> None:
@@ -224,7 +221,6 @@ async def test_four_thousand_failing_tests_are_shown_and_none_is_searched_for(
     assert [s["state"] for s in await editor.idle()] == ["idle"]
 
 
-@IN_NEOVIM
 async def test_a_hanging_test_is_stopped_and_shown(editor: Editor, cart: Shop) -> None:
     await editor.start(cart.root, settings={"tests.secondsPerTest": 1, "heal.maxSeconds": 5})
     editor.open(cart.cart)
@@ -234,7 +230,6 @@ async def test_a_hanging_test_is_stopped_and_shown(editor: Editor, cart: Shop) -
     assert shown.range.start.line >= 3
 
 
-@IN_VS_CODE
 async def test_a_flaky_test_is_named_so_and_not_healed(editor: Editor, cart: Shop) -> None:
     flaky = "import random\nfrom cart import total\n\n\ndef test_total():\n    assert random.random() < 0.5\n"
     await editor.start(cart.root, settings={"heal.maxSeconds": 3})
@@ -251,7 +246,6 @@ async def test_a_flaky_test_is_named_so_and_not_healed(editor: Editor, cart: Sho
     assert await editor.fixes(cart.tests, 5) == []
 
 
-@IN_VS_CODE
 async def test_fifty_saves_in_two_seconds_are_few_runs_and_the_last_text_counts(
     editor: Editor, cart: Shop
 ) -> None:
@@ -264,7 +258,6 @@ async def test_fifty_saves_in_two_seconds_are_few_runs_and_the_last_text_counts(
     assert len(editor.client.progress_reports) <= 5
 
 
-@IN_NEOVIM
 async def test_more_work_for_a_project_ends_a_search_that_is_out_of_date(editor: Editor, cart: Shop) -> None:
     write(cart.root, {"deep.py": HOPELESS, "test_deep.py": SLOW_TEST})
     await editor.start(cart.root)
@@ -276,7 +269,6 @@ async def test_more_work_for_a_project_ends_a_search_that_is_out_of_date(editor:
 
 
 @pytest.mark.parametrize("unknown", ["codeAction", "configuration"])
-@IN_VS_CODE
 async def test_what_the_protocol_does_not_know_is_answered(editor: Editor, cart: Shop, unknown: str) -> None:
     await editor.start(cart.root)
     if unknown == "codeAction":

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
-from tests.lsp.editor import IN_NEOVIM, IN_VS_CODE, NEOVIM, VS_CODE, Editor
+from tests.lsp.editor import NEOVIM, VS_CODE, Editor
 from tests.lsp.projects import BAD, CONFIG, GOOD, Shop, known_green, write
 
 CONTENT_MODIFIED = -32801
@@ -82,7 +82,6 @@ async def test_unsaved_text_is_what_is_run_and_fixed(editor: Editor, cart: Shop)
     assert cart.cart.read_text() == GOOD
 
 
-@IN_NEOVIM
 async def test_a_read_only_file_is_offered_a_fix_and_left_alone(editor: Editor, cart: Shop) -> None:
     cart.cart.write_text(BAD)
     cart.cart.chmod(0o444)
@@ -94,7 +93,6 @@ async def test_a_read_only_file_is_offered_a_fix_and_left_alone(editor: Editor, 
     assert cart.cart.read_text() == BAD
 
 
-@IN_VS_CODE
 async def test_a_syntax_error_is_shown_where_the_parser_stopped(editor: Editor, cart: Shop) -> None:
     await editor.start(cart.root)
     editor.open(cart.cart)
