@@ -145,7 +145,7 @@ async def _measure(name: str, at: Place, nodeid: str) -> Row | None:
         base = await pipeline.baseline(tools, settings, _Silent(), nodeids=(nodeid,))
         target = Target(base.report.failures[0], seconds_allowed=10.0)
         ground = await survey(target, base, tools, Coverage(tools), base.report.isolation)
-        found = templates.candidates(target.failure, ground.suspects, ground.sources)
+        found = templates.candidates(target.failure, ground.suspects, ground.field.sources)
         overlays = [_overlay(one, ground.field.texts) for one in islice(found, LOOKED_AT)]
         requests = [request_for(target, base.snapshot, overlay) for overlay in overlays]
         hot: list[float] = []

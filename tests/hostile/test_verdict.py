@@ -78,6 +78,21 @@ async def test_the_right_patch_is_verified(lab: Lab) -> None:
         assert await verdict(lab, CALC.replace("-", "+"), gate=gate) == "VERIFIED"
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("does not call the test", "it replaces _pytest.python.pytest_pyfunc_call"),
+        ("makes every report a success", "it replaces _pytest.reports.TestReport.__init__"),
+        ("is equal to everything", "the test passes whatever it asks for"),
+        ("skips the test", "instead of passed"),
+    ],
+)
+async def test_each_layer_catches_what_it_is_there_for(lab: Lab, name: str, reason: str) -> None:
+    said = await verdict(lab, ATTACKS[name], gate=False)
+    assert said.startswith("TAMPERED: ")
+    assert reason in said
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 async def test_no_attack_passes_the_ladder(lab: Lab, name: str) -> None:
     before = lab.picture()

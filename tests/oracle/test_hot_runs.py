@@ -221,3 +221,28 @@ async def test_a_hot_run_that_is_cancelled_leaves_nothing(shop: World) -> None:
     assert _processes(shop) == {parked}
     await shop.oracle.close()
     assert _processes(shop) == set()
+
+
+@pytest.mark.parametrize(
+    ("expected", "rung"), [("1", Rung.HOT), ("(7 if 'hot-' in os.environ['TMPDIR'] else 1)", Rung.WARM)]
+)
+async def test_whoever_stops_asking_while_a_run_is_parked_leaves_it_neither_unseen_nor_given_up(
+    world: World, expected: str, rung: Rung
+) -> None:
+    """The second test ends otherwise in a hot run, which has to be seen before such runs are believed."""
+    world.write(
+        shop="def one():\n    return 7\n",
+        tests__test_shop=f"import os, shop\ndef test_cart():\n    assert shop.one() == {expected}\n",
+    )
+    (world.root / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = ['.']\n")
+    snapshot = await world.mirror.sync({})
+    await _try(world, "return 7", "return 1", Rung.WARM, snapshot=snapshot)  # the zygote is there
+    for step in range(20):
+        task = asyncio.create_task(_try(world, "return 7", "return 1", Rung.HOT, snapshot=snapshot))
+        await asyncio.sleep(0.015 * step)
+        task.cancel()
+        await asyncio.wait({task})
+    report = await _try(world, "return 7", "return 1", Rung.HOT, snapshot=snapshot)
+    assert (report.rung, report.outcomes[TARGET].status.value) == (rung, "passed")
+    await world.oracle.close()
+    assert _processes(world) == set()

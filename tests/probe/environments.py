@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+import pytest
 
 VERSIONS = [(3, minor) for minor in range(9, 15)]
 NEEDED_IN_CI = [(3, 9), (3, 13)]
@@ -41,6 +42,13 @@ NEW_PLUGINS = (
     "pytest-randomly",
     "pytest-timeout",
 )
+
+
+def lacking(what: str) -> None:
+    """End a test that this machine cannot run: in CI that is a failure."""
+    if os.environ.get("CI", "").lower() == "true":
+        pytest.fail(f"CI needs {what}")
+    pytest.skip(f"needs {what}")
 
 
 @dataclass(frozen=True)

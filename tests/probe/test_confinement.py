@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from .client import Copy, Probe, probe
+from .environments import lacking
 
 FILES = {
     "test_it.py": (
@@ -90,7 +91,7 @@ def test_trying_the_confinement_leaves_nothing_behind(python: Path, copied: Copy
 
 def test_a_run_signals_nobody_but_what_it_started(host: Probe, tmp_path: Path) -> None:
     if host.hello["landlock"] < 6:
-        pytest.skip("this kernel's Landlock does not know signals")
+        lacking("a kernel whose Landlock knows signals (Linux 6.12)")
     with subprocess.Popen(["sleep", "60"]) as bystander:
         test = (
             "import os, pytest, signal, subprocess\n"

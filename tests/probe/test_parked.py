@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from .client import LIMIT, Copy, Probe, probe
+from .environments import lacking
 
 SHOP = '''\
 from functools import lru_cache, wraps
@@ -247,7 +248,7 @@ def test_what_forks_would_share_keeps_a_run_from_being_parked(
 
 def test_a_hot_run_writes_only_to_its_own_temporary_folder(host: Probe, tmp_path: Path) -> None:
     if not host.hello["landlock"]:
-        pytest.skip("this kernel confines nothing")
+        lacking("a kernel with Landlock (Linux 5.13)")
     test = "def test_copy(): open('new', 'w')\ndef test_temp(tmp_path): (tmp_path / 'new').write_text('x')\n"
     copy = Copy(tmp_path, {"test_it.py": test})
     park, _ = host.park(copy)

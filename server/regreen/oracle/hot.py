@@ -13,7 +13,7 @@ import re
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from regreen.oracle import records
@@ -46,26 +46,25 @@ class _Parked:
         key: what it was parked for.
         run: its own records.
         copy: the folder that all its forks share.
-        lease: gives the folder back.
         pid: of its process.
         ended: that it did was heard.
         number: of the last hot run.
+        held: ends it with all its forks, and gives the folder back.
     """
 
     key: Key
     run: Run
     copy: WorkingCopy
-    lease: AsyncExitStack
     pid: int = 0
     ended: bool = False
     number: int = 0
+    held: AsyncExitStack = field(default_factory=AsyncExitStack)
 
-    async def close(self) -> None:
-        """End it with all its forks, and give the folder back."""
+    async def end(self) -> None:
+        """Leave no process of it."""
         if not self.ended:
-            await self.run.kill(self.pid)
+            await uninterrupted(self.run.kill(self.pid))
         self.run.forget()
-        await self.lease.aclose()
 
 
 class HotRuns:
@@ -131,7 +130,7 @@ class HotRuns:
     def _end_when_idle(self) -> None:
         if self._idle is not None:
             self._idle.cancel()
-        self._idle = asyncio.create_task(self._later())
+        self._idle = asyncio.create_task(self._later()) if self._parked is not None else None
 
     async def _later(self) -> None:
         await asyncio.sleep(IDLE_SECONDS)
@@ -141,7 +140,7 @@ class HotRuns:
     async def _leave(self) -> None:
         parked, self._parked = self._parked, None
         if parked is not None:
-            await uninterrupted(parked.close())
+            await uninterrupted(parked.held.aclose())
 
     # ------------------------------------------------------------------ parking
 
@@ -152,33 +151,26 @@ class HotRuns:
         if self._unfit == key:
             return None
         await self._leave()
-        self._unfit = key
-        plain = replace(request, overlay={}, rung=Rung.WARM)
-        self._parked = await self._park(key, plain)
-        if self._parked is not None and not await self._is_true(self._parked, plain):
-            await self._leave()
-        if self._parked is not None:
-            self._unfit = None
+        self._parked = await self._park(key, replace(request, overlay={}, rung=Rung.WARM))
+        self._unfit = None if self._parked is not None else key
         return self._parked
 
     async def _park(self, key: Key, request: RunRequest) -> _Parked | None:
-        """Let a run collect its tests and stop there; None when it cannot."""
-        run = await self._open_run()
-        if run is None:
-            return None
-        lease = AsyncExitStack()
-        copy = await lease.enter_async_context(self._mirror.lease(request.snapshot, {}))
-        parked = _Parked(key, run, copy, lease)
-        try:
-            why = await self._stop_before_the_tests(parked, request)
-        except BaseException:
-            await uninterrupted(parked.close())
-            raise
-        if not why:
+        """Let a run collect its tests and stop there; None when it cannot, or would not tell the truth."""
+        async with AsyncExitStack() as held:
+            copy = await held.enter_async_context(self._mirror.lease(request.snapshot, {}))
+            run = await self._open_run()
+            if run is None:
+                return None
+            parked = _Parked(key, run, copy)
+            held.push_async_callback(parked.end)
+            if why := await self._stop_before_the_tests(parked, request) or await self._differs(
+                parked, request
+            ):
+                log.info("candidates are not tried hot: %s", why)
+                return None
+            parked.held = held.pop_all()
             return parked
-        log.info("candidates are not tried hot: %s", why)
-        await uninterrupted(parked.close())
-        return None
 
     async def _stop_before_the_tests(self, parked: _Parked, request: RunRequest) -> str:
         """Why the run is not parked; "" when it is."""
@@ -212,34 +204,34 @@ class HotRuns:
                 parked.ended = True
                 return "the process ended while it collected the tests"
 
-    async def _is_true(self, parked: _Parked, request: RunRequest) -> bool:
-        """Whether a hot run of the unpatched code shows what a run of its own does."""
+    async def _differs(self, parked: _Parked, request: RunRequest) -> str:
+        """Why a hot run of the unpatched code is not like a run of its own; "" when it is."""
         warm = await self._warm(request)
         hot = await self._hot(parked, request)
-        if hot is not None and hot.isolation != "none" and _essence(hot) == _essence(warm):
-            return True
-        log.info("candidates are not tried hot: unpatched, the tests end otherwise")
-        return False
+        if hot is None or _essence(hot) != _essence(warm):
+            return "unpatched, the tests end otherwise"
+        return "" if hot.isolation != "none" else "nothing confines them"
 
     # ------------------------------------------------------------------ running
 
     async def _hot(self, parked: _Parked, request: RunRequest) -> RunReport | None:
-        run = await self._open_run()
-        if run is None:
-            return None
         parked.number += 1
         temp = parked.copy.copy_temp / f"hot-{parked.number}"
         paths = Paths(parked.copy.roots)
+        message = hot_message(request, parked.run.number, paths, temp=temp)
         told = RunLog(paths, parked.copy.copy_root)
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        limits = Limits(
-            request.import_seconds, request.seconds_per_test, began + request.seconds, request.seconds
-        )
         await run_blocking(temp.mkdir)
         try:
-            run.send(hot_message(request, parked.run.number, paths, temp=temp))
-            stop = await drive(run, told, limits)
+            run = await self._open_run()
+            if run is None:
+                return None
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            run.send(message)
+            whole = request.seconds
+            stop = await drive(
+                run, told, Limits(request.import_seconds, request.seconds_per_test, began + whole, whole)
+            )
         finally:
             await uninterrupted(run_blocking(partial(shutil.rmtree, temp, ignore_errors=True)))
         if stop is not Stop.TEST and not told.finished:

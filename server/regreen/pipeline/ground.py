@@ -35,7 +35,6 @@ class Ground:
     """
 
     base: Baseline
-    sources: ProjectSources
     suspects: tuple[Suspect, ...]
     spared: int
     field: Field
@@ -88,7 +87,7 @@ async def survey(target: Target, base: Baseline, tools: Tools, coverage: Coverag
         texts,
         sources,
     )
-    return Ground(base, sources, safe, len(suspects) - len(safe), field)
+    return Ground(base, safe, len(suspects) - len(safe), field)
 
 
 def _hazard(suspect: Suspect, sources: ProjectSources) -> str:

@@ -38,7 +38,8 @@ async def prove(
 ) -> VerifiedFix | ladder.Step:
     """Climb the rest of the ladder with one plausible candidate.
 
-    Minimise; see the canary arrive, and the perturbed test fail; run target and impacted tests cold in a fresh copy; repeat the red ones.
+    Minimise; see the canary arrive, and the perturbed test fail; run target and impacted tests cold in a fresh
+    copy; repeat the red ones.
 
     Args:
         found: the candidate.

@@ -42,12 +42,12 @@ RIVALS_SECONDS = 10.0
 one far more often than the order of the search does: what these seconds of a worker pay for, within the bounds. With
 quick tests that is the upper one, so that the same project gets the same offers on any machine."""
 
-DOUBTED = 12
-"""How many candidates that failed hot are run warm when none passed: a hot run may be wrong about a few."""
-
 HALF_MENDED = 4
 """The same as a multiple, while every plausible candidate leaves another test red that runs the patched code: a fix
 of the one fault that made them all red would be better, but they may have faults of their own."""
+
+DOUBTED = 12
+"""How many candidates that failed hot are run warm when none passed: a hot run may be wrong about a few."""
 
 
 @dataclass(slots=True)
@@ -187,6 +187,7 @@ async def search(
     for order, candidate in enumerate(state.screened if not state.found else ()):
         if budget.spent:
             break
+        budget.candidates -= 1
         _, found = await judge(field, candidate, tools, order)
         state.found += [found] if found is not None else []
     return state
@@ -203,7 +204,7 @@ def _done(state: Search, budget: Budget) -> bool:
 async def judge(
     field: Field, candidate: Candidate, tools: Tools, order: int = 0, *, rung: Rung = Rung.WARM
 ) -> tuple[Step, Found | None]:
-    """Climb the cheap rungs with one candidate: gate, the target alone on `rung`, then warm with the impacted tests."""
+    """Climb the cheap rungs: the gate, the target alone on `rung`, then warm with the impacted tests."""
     try:
         overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
     except (ValueError, KeyError, UnicodeEncodeError) as error:

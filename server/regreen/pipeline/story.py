@@ -127,7 +127,7 @@ async def _heal(
 
     reporter.progress(Progress("search", counted(len(ground.suspects), "suspect"), failure.nodeid))
     weight = _weigher(tools, base)
-    catalogue = templates.candidates(target.failure, ground.suspects, ground.sources, weight)
+    catalogue = templates.candidates(target.failure, ground.suspects, ground.field.sources, weight)
     allowed = (one for one in chain(first, catalogue) if not ground.field.gate.forbids(one))
     budget = Budget(tools.clock, tools.clock.monotonic() + settings.heal_seconds, settings.heal_candidates)
     hunt = await search(ground.field, allowed, tools, budget, reporter)

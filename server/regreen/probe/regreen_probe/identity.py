@@ -13,7 +13,6 @@ import types
 import unittest  # noqa: F401 — imported before it is remembered
 
 _JUDGES = frozenset({"_pytest", "pytest", "pluggy", "unittest"})
-_MOST = 20
 
 _known: list[tuple[object, str, object, str]] = []
 
@@ -57,10 +56,11 @@ def _of_class(owner: type, name: str) -> None:
 
 
 def replaced() -> list[str]:
-    """The names of what is no longer what it was, sorted; some of them if there are many."""
-    found = {
-        name
-        for owner, key, value, name in _known
-        if (owner.__code__ if key == "__code__" else owner.__dict__.get(key)) is not value
-    }
-    return sorted(found)[:_MOST]
+    """The names of what is no longer what it was, sorted."""
+    return sorted(
+        {
+            name
+            for owner, key, value, name in _known
+            if (owner.__code__ if key == "__code__" else owner.__dict__.get(key)) is not value
+        }
+    )
