@@ -115,12 +115,17 @@ class Engine:
             self._showing.forget(state.root)
             self._work.spawn(self._work.end(state))
 
-    def configure(self, path: Path, sources: Sequence[Mapping[str, Any]]) -> None:
-        """The client's settings of a folder changed."""
-        self._work.spawn(self._reconfigure(self.registry.with_sources(path, sources)))
+    def configure(self, path: Path, sources: Awaitable[Sequence[Mapping[str, Any]]]) -> None:
+        """The client's settings of a folder changed; what happens next is judged by the new ones."""
+        folder = self.registry.folders.get(path, Folder(path))
+        folder.ready.clear()
+        self._work.spawn(self._reconfigure(folder, sources))
 
-    async def _reconfigure(self, folder: Folder) -> None:
-        await self.registry.reconfigure(folder)
+    async def _reconfigure(self, folder: Folder, sources: Awaitable[Sequence[Mapping[str, Any]]]) -> None:
+        try:
+            await self.registry.reconfigure(replace(folder, sources=tuple(await sources)))
+        finally:
+            folder.ready.set()
         for state in [state for state in self.registry.states.values() if state.folder == folder.path]:
             self._showing.refresh(state)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from regreen.engine.known import read_last_run
 from regreen.engine.state import ProjectState
@@ -117,10 +116,6 @@ class Registry:
         """Look an untrusted folder up in the user's list: it may have been trusted in a terminal meanwhile."""
         if not self.is_trusted(folder):
             self._trusted[folder] = await run_blocking(self._world.trust.is_trusted, folder)
-
-    def with_sources(self, path: Path, sources: Sequence[Mapping[str, Any]]) -> Folder:
-        """The folder with other settings sources."""
-        return replace(self.folders.get(path, Folder(path)), sources=tuple(sources))
 
 
 def _pyproject(root: Path) -> str:

@@ -70,9 +70,9 @@ def did_change_watched_files(session: Session, params: t.DidChangeWatchedFilesPa
             session.engine.changed_on_disk(path)
 
 
-async def did_change_configuration(session: Session, params: t.DidChangeConfigurationParams) -> None:
+def did_change_configuration(session: Session, params: t.DidChangeConfigurationParams) -> None:
     """Settings changed."""
-    await session.change_settings(params.settings)
+    session.change_settings(params.settings)
 
 
 def did_change_folders(session: Session, params: t.DidChangeWorkspaceFoldersParams) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -114,9 +113,8 @@ class Session:
                 sources.append(from_proto.settings(answers[0] if answers else None))
         return [without_defaults(source) for source in sources]
 
-    async def change_settings(self, pushed: Any) -> None:
+    def change_settings(self, pushed: Any) -> None:
         """Settings changed: take what was sent along, and ask again for every folder."""
         self._pushed = from_proto.settings(pushed)
-        folders = list(self.engine.registry.folders)
-        for folder, sources in zip(folders, await asyncio.gather(*map(self.sources, folders)), strict=True):
-            self.engine.configure(folder, sources)
+        for folder in list(self.engine.registry.folders):
+            self.engine.configure(folder, self.sources(folder))

@@ -340,11 +340,17 @@ class Bench:
     # ------------------------------------------------------------------ the person
 
     async def open(self, *, trusted: bool | None = True, **settings: Any) -> None:
-        async def sources() -> Sequence[Mapping[str, Any]]:
-            return [settings]
-
-        self.engine.open_folder(self.root, sources=sources(), trusted=trusted)
+        self.engine.open_folder(self.root, sources=self._answer([settings], 0.0), trusted=trusted)
         await self.engine.ready()
+
+    def configure(self, sources: Sequence[Mapping[str, Any]], after: float = 0.0) -> None:
+        """The settings change; the client tells the new ones after some seconds."""
+        self.engine.configure(self.root, self._answer(sources, after))
+
+    @staticmethod
+    async def _answer(sources: Sequence[Mapping[str, Any]], after: float) -> Sequence[Mapping[str, Any]]:
+        await asyncio.sleep(after)
+        return sources
 
     def write(self, name: str, text: str) -> Path:
         path = self.root / name

@@ -153,7 +153,7 @@ async def test_an_editor_that_says_applied_but_did_not_is_not_believed(bench: An
 async def test_the_toggle_holds_for_the_session_and_survives_new_settings(bench: Any, bad: str) -> None:
     await start(bench, **{"autoHeal.onSave": False})
     assert bench.engine.toggle_auto_heal(bench.root) is True
-    bench.engine.configure(bench.root, [{"autoHeal.onSave": False}])
+    bench.configure([{"autoHeal.onSave": False}])
     await bench.rest(1)
     bench.save("cart.py", bad)
     await bench.until(lambda: bench.face.changes)

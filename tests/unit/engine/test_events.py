@@ -212,15 +212,22 @@ async def test_a_repository_that_names_an_executable_is_ignored_and_told_once(be
     await bench.open()
     bench.save("cart.py", bad)
     await bench.until(lambda: bench.runs)
-    bench.engine.configure(bench.root, [{}])
+    bench.configure([{}])
     await bench.rest(1)
     assert bench.engine.registry.states[bench.root].settings.interpreter == ""
     assert bench.log.count("`regreen.interpreter` cannot be set by a file in the repository") == 1
 
 
+async def test_a_save_after_a_change_of_settings_is_judged_by_the_new_ones(bench: Any, bad: str) -> None:
+    await bench.open(runTests="manual")
+    bench.configure([{"runTests": "onSave"}], after=0.2)
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.runs)
+
+
 async def test_settings_that_change_are_in_force_at_once(bench: Any, bad: str) -> None:
     await bench.open()
-    bench.engine.configure(bench.root, [{"runTests": "manual", "nonsense": 1}])
+    bench.configure([{"runTests": "manual", "nonsense": 1}])
     await bench.rest(1)
     bench.save("cart.py", bad)
     await bench.rest()
@@ -282,12 +289,12 @@ async def test_tools_are_kept_while_only_the_manner_changes(bench: Any, good: st
     bench.save("cart.py", good + "\n")
     await bench.until(lambda: bench.runs)
     await bench.rest(1)
-    bench.engine.configure(bench.root, [{"autoHeal.onSave": True}])
+    bench.configure([{"autoHeal.onSave": True}])
     await bench.rest(1)
     bench.save("cart.py", good + "\n\n")
     await bench.until(lambda: len(bench.runs) == 2)
     assert bench.oracle.closed == 0
-    bench.engine.configure(bench.root, [{"interpreter": "python3"}])
+    bench.configure([{"interpreter": "python3"}])
     await bench.rest(1)
     bench.save("cart.py", good)
     await bench.until(lambda: len(bench.runs) == 3)
