@@ -123,9 +123,13 @@ class Engine:
 
     async def _reconfigure(self, folder: Folder, sources: Awaitable[Sequence[Mapping[str, Any]]]) -> None:
         try:
-            await self.registry.reconfigure(replace(folder, sources=tuple(await sources)))
+            folder = replace(folder, sources=tuple(await sources))
+            await self._apply_settings(folder)
         finally:
             folder.ready.set()
+
+    async def _apply_settings(self, folder: Folder) -> None:
+        await self.registry.reconfigure(folder)
         for state in [state for state in self.registry.states.values() if state.folder == folder.path]:
             self._showing.refresh(state)
 
@@ -176,7 +180,7 @@ class Engine:
         if state is None or (not saved and not _matters(path, state)):
             return
         if path.name == "pyproject.toml" and (folder := self.registry.folder_of(path)) is not None:
-            await self._reconfigure(folder)
+            await self._apply_settings(folder)
         digest = document.digest if document is not None else edits.digest(data) if data is not None else ""
         if saved:  # a watcher may have told of it before the editor did
             state.saved_by_hand[path] = digest if by_hand else None

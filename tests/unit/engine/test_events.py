@@ -225,6 +225,16 @@ async def test_a_save_after_a_change_of_settings_is_judged_by_the_new_ones(bench
     await bench.until(lambda: bench.runs)
 
 
+async def test_settings_of_a_saved_pyproject_are_in_force_at_once(bench: Any, bad: str) -> None:
+    await bench.open()
+    bench.save("pyproject.toml", "[tool.pytest.ini_options]\n[tool.regreen]\nrunTests = 'manual'\n")
+    await bench.rest(1)
+    bench.runs.clear()
+    bench.save("cart.py", bad)
+    await bench.rest()
+    assert bench.runs == []
+
+
 async def test_settings_that_change_are_in_force_at_once(bench: Any, bad: str) -> None:
     await bench.open()
     bench.configure([{"runTests": "manual", "nonsense": 1}])
