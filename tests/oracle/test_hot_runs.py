@@ -187,7 +187,7 @@ async def test_edited_tests_are_collected_anew(shop: World) -> None:
 
 def _processes(world: World) -> set[int]:
     """The processes that work in a copy of the project."""
-    return working_in(world.root.parent / "cache")
+    return working_in(world.root.parent / "cache", world.root)
 
 
 async def test_a_parked_run_that_was_killed_is_replaced(shop: World) -> None:

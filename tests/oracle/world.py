@@ -50,9 +50,13 @@ class World:
         return await self.oracle.run(RunRequest(snapshot, nodeids, **fields))
 
 
-def working_in(folder: Path) -> set[int]:
-    """The processes whose working folder lies in `folder`."""
-    return {pid for pid in psutil.pids() if (cwd := cwd_of(pid)) is not None and cwd.is_relative_to(folder)}
+def working_in(*folders: Path) -> set[int]:
+    """The processes whose working folder lies in one of `folders`, as they themselves see it."""
+    return {
+        pid
+        for pid in psutil.pids()
+        if (cwd := cwd_of(pid)) is not None and any(cwd.is_relative_to(folder) for folder in folders)
+    }
 
 
 def cwd_of(pid: int) -> Path | None:

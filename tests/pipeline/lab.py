@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from regreen import edits, pipeline
 from regreen.history.store import Store
@@ -20,6 +21,12 @@ from regreen.settings import Settings
 from regreen.values import CandidateVerdict, Failure, HealResult, Progress, Project, VerifiedFix
 from regreen.workspace.git import GitCommand
 from regreen.workspace.mirror import ProjectMirror
+
+
+def only(results: tuple[HealResult, ...]) -> HealResult:
+    """The one result that there must be."""
+    assert len(results) == 1, [r.failure.nodeid for r in results]
+    return results[0]
 
 
 class Ledger:
@@ -69,9 +76,9 @@ class Lab:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(self.text(text), encoding="utf-8")
 
-    def settings(self, **changes: float) -> None:
+    def settings(self, **changes: Any) -> None:
         """Change settings."""
-        self._settings = replace(self._settings, **changes)  # type: ignore[arg-type]
+        self._settings = replace(self._settings, **changes)
 
     def picture(self) -> dict[str, tuple[bytes, int]]:
         """Show every file of the project with its content and time of change."""

@@ -9,15 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from regreen.values import HealResult, Outcome, TestStatus
+from regreen.values import Outcome, TestStatus
 
-from .lab import Lab
-
-
-def only(results: tuple[HealResult, ...]) -> HealResult:
-    assert len(results) == 1, [r.failure.nodeid for r in results]
-    return results[0]
-
+from .lab import Lab, only
 
 CART = """
     def total(prices):
@@ -149,6 +143,7 @@ async def test_a_project_that_is_imported_from_elsewhere_is_the_environments_pro
     lab.write({"src/cart.py": CART, "test_cart.py": CART_TESTS})
     (lab.outside / "cart.py").write_text(lab.text(CART), encoding="utf-8")
     lab.write({"pytest.ini": f"[pytest]\npythonpath = {lab.outside}\n"})
+    lab.settings(readable=(str(lab.outside),))
     result = only(await lab.heal())
     assert result.outcome is Outcome.ENVIRONMENT, result.reason
     assert str(lab.outside / "cart.py") in result.reason

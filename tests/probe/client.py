@@ -83,6 +83,9 @@ class Probe:
         mode: str = "host",
         env: Mapping[str, str | None] | None = None,
         lent: Sequence[Path] = (),
+        *,
+        package: Path = PROBE,
+        **started: Any,
     ) -> None:
         self.mode = mode
         self._numbers = itertools.count(1)
@@ -92,13 +95,14 @@ class Probe:
             if value is not None:
                 environment[name] = value
         self.process = subprocess.Popen(
-            [python, "-c", BOOT, PROBE, mode, *lent],
+            [python, "-c", BOOT, package, mode, *lent],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=PROBE,
+            cwd=package,
             env=environment,
             start_new_session=True,
+            **started,
         )
         self.stderr = b""
         self.queue: queue.Queue[Record | None] = queue.Queue()
@@ -192,7 +196,6 @@ class Probe:
         """Start a hot run with a file's new text; its number."""
         number = next(self._numbers)
         temp = copy.temp / f"hot-{number}"
-        temp.mkdir()
         path = str(copy.root / name) if name else ""
         self.send({"op": "hot", "id": number, "park": park, "path": path, "text": text, "temp": str(temp)})
         return number
@@ -225,10 +228,25 @@ class Copy:
         """A `run` message with everything at its quietest."""
         return {
             "op": "run", "id": 1, "park": False, "cwd": str(self.root), "rootdir": str(self.root), "roots": self.roots,
-            "args": list(args), "leave_out": [], "temp": str(self.temp), "writable": [copy for _, copy in self.roots],
+            "args": list(args), "leave_out": [], "temp": str(self.temp),
             "overlaid": [], "spectrum": False, "collect_only": False, "details": True, "stop_first": False, "known_red": [],
-            "canaries": [], "observe": [], "observe_during": [], "confine": "landlock", "env": {},
-            "kind": "pytest", "bytecode": False,
+            "canaries": [], "observe": [], "observe_during": [], "confine": self.confine(), "env": {}, "kind": "pytest",
+        }  # fmt: skip
+
+    def full(self, **fields: Any) -> Record:
+        """Fields of a `run` message for full isolation: the copy is where the project is."""
+        return {
+            "cwd": str(self.user), "rootdir": str(self.user), "roots": [[user, user] for user, _ in self.roots],
+            "temp": "/tmp/regreen", "env": {"PROJECT": str(self.user)},
+            "confine": self.confine(level="full", network=False, **fields),
+        }  # fmt: skip
+
+    def confine(self, **fields: Any) -> Record:
+        """How a run is confined where the copy is another folder than the project."""
+        return {
+            "level": "partial", "copies": [[copy, user] for user, copy in self.roots], "beneath": [], "readable": [],
+            "network": True, "relaxed": False, "memory": 4 << 30, "processes": 256, "disk": 1 << 30, "file": 1 << 30,
+            "bytecode": "", "keep_bytecode": False, **fields,
         }  # fmt: skip
 
 

@@ -182,7 +182,7 @@ def test_a_project_module_that_comes_from_elsewhere_is_told(host: Probe, tmp_pat
         },
     )
     write(tmp_path / "elsewhere", {"shop/__init__.py": CODE})
-    ran = host.run(copy)
+    ran = host.run(copy, confine=copy.confine(readable=[str(tmp_path / "elsewhere")]))
     assert ran.one("finished")["foreign"] == [["shop", str(tmp_path / "elsewhere/shop/__init__.py")]]
 
 
@@ -215,13 +215,13 @@ def test_a_project_reached_through_a_link_is_the_copy_too(host: Probe, tmp_path:
 
 def test_a_stale_pyc_of_a_test_file_is_never_believed(host: Probe, tmp_path: Path) -> None:
     copy = Copy(tmp_path, {"test_it.py": "def test_it(): assert 1 == 1\n"})
-    assert host.run(copy, bytecode=True).outcomes == {"test_it": "passed"}
+    assert host.run(copy, confine=copy.confine(keep_bytecode=True)).outcomes == {"test_it": "passed"}
     assert list(copy.root.glob("__pycache__/test_it*.pyc"))
     test = copy.root / "test_it.py"
     stat = test.stat()
     test.write_text("def test_it(): assert 1 == 2\n")
     os.utime(test, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert host.run(copy, bytecode=True).outcomes == {"test_it": "failed"}
+    assert host.run(copy, confine=copy.confine(keep_bytecode=True)).outcomes == {"test_it": "failed"}
 
 
 def test_without_leave_no_bytecode_is_written(host: Probe, tmp_path: Path) -> None:
@@ -245,5 +245,5 @@ def test_programs_that_tests_start_leave_no_bytecode_either(host: Probe, tmp_pat
             ),
         },
     )
-    assert host.run(copy, bytecode=True).outcomes == {"test_it": "passed"}
+    assert host.run(copy, confine=copy.confine(keep_bytecode=True)).outcomes == {"test_it": "passed"}
     assert {p.name.partition(".")[0] for p in copy.root.rglob("*.pyc")} == {"test_it"}

@@ -209,9 +209,8 @@ class Run:
         return self._records.empty()
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message about this run; one that starts it says how it is to be confined."""
-        confine = {"confine": "landlock" if self.channel.facts.landlock else "none"}
-        self.channel.send({**message, **(confine if message["op"] == "run" else {}), "id": self.number})
+        """Send a message about this run."""
+        self.channel.send({**message, "id": self.number})
 
     def ask_for_stack(self) -> None:
         """Ask where the run is; a `stack` follows if it can answer."""

@@ -18,6 +18,7 @@ from typing import Any
 from regreen.errors import EnvironmentProblem, OracleFailed
 from regreen.oracle import envfile, lend, records
 from regreen.oracle.channel import COLD_RUN, Channel, ProbeEnded, Run, open_channel
+from regreen.oracle.confinement import as_seen, plan
 from regreen.oracle.drive import Limits, Stop, drive
 from regreen.oracle.environment import for_interpreter
 from regreen.oracle.hot import HotRuns
@@ -29,6 +30,7 @@ from regreen.ports import Mirror
 from regreen.settings import Settings
 from regreen.values import (
     Interpreter,
+    Isolation,
     Project,
     Rung,
     RunReport,
@@ -84,7 +86,16 @@ class ProbeOracle:
         self._precompiled: set[tuple[str, str]] = set()
         self._preloaded = False
         self._sweeper: asyncio.Task[None] | None = None
-        self._hot = HotRuns(project, mirror, self._open_hot, self._extra_environment, self.run, self._slots)
+        self._hot = HotRuns(
+            project,
+            mirror,
+            settings,
+            self._open_hot,
+            self._isolation,
+            self._extra_environment,
+            self.run,
+            self._slots,
+        )
         self._closed = False
 
     async def run(self, request: RunRequest) -> RunReport:
@@ -102,10 +113,12 @@ class ProbeOracle:
         extra = await self._extra_environment()
         async with (
             self._slots,
-            self._mirror.lease(request.snapshot, request.overlay, fresh=request.fresh_copy) as copy,
+            self._mirror.lease(request.snapshot, request.overlay, fresh=request.fresh_copy) as leased,
         ):
             began = time.monotonic()
             stderr = ""
+            level = (await self._isolation()).level
+            copy = as_seen(leased, level, relaxed=request.relaxed)
             log = RunLog(Paths(copy.roots), copy.copy_root)
             deadline = asyncio.get_running_loop().time() + request.seconds
             args: tuple[str, ...] | None = request.nodeids
@@ -113,13 +126,22 @@ class ProbeOracle:
                 if number == MOST_PROCESSES:
                     log.problem = f"given up after {number} tests that hang or end their process"
                     break
-                temp = copy.copy_temp / str(number)
-                temp.mkdir(exist_ok=True)
                 message = run_message(
-                    self._project, request, copy, log.paths, args=args or (), temp=temp, environment=extra
+                    self._project,
+                    request,
+                    copy,
+                    log.paths,
+                    plan(level, leased, request, self._settings),
+                    args=args or (),
+                    temp=copy.copy_temp / f"regreen-{number}",
+                    environment=extra,
                 )
                 log.next_process()
                 stop, stderr = await self._process(request, message, log, deadline)
+                if log.unconfined:
+                    raise OracleFailed(
+                        f"a run could not be confined as it was a moment ago: {log.unconfined}"
+                    )
                 args = _what_next(request, log, stop, stderr)
                 if args is None:
                     break
@@ -205,9 +227,26 @@ class ProbeOracle:
                     self._host.process.close_stdin()
             return self._host
 
+    async def _isolation(self) -> Isolation:
+        """How runs are confined.
+
+        Raises:
+            EnvironmentProblem: the settings ask for more than this machine can do.
+        """
+        found = (await self._open_host()).facts.isolation
+        assert found is not None  # noqa: S101 — every host looks
+        if self._settings.isolation == "none":
+            return Isolation("none", why="the setting regreen.isolation.level turns it off")
+        if self._settings.isolation == "full" and found.level != "full":
+            raise EnvironmentProblem(
+                f"Test runs cannot be fully isolated on this machine: {found.why}.",
+                "Set regreen.isolation.level to auto to run them with what is possible.",
+            )
+        return found
+
     async def _open_hot(self) -> Run | None:
         host = await self._open_host()
-        if not (host.facts.fork and host.facts.landlock):
+        if not host.facts.fork or (await self._isolation()).level == "none":
             return None
         self._numbers += 1
         return Run(host, self._numbers)

@@ -1,18 +1,33 @@
 """Which environment do the tests' processes get?
 
 The user's, as their shell gives it with the project's environment activated, without what belongs to the
-interpreter that Regreen runs in or to a test run that started us.
+interpreter that Regreen runs in or to a test run that started us, and without the keys of language models: no test
+needs Regreen's.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 OURS = ("PYTHONHOME", "PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__", "PYTEST_CURRENT_TEST", "PYTEST_VERSION")
 """Variables that would make another interpreter look for our library, or pytest take itself for a part of ours."""
+
+_PROVIDER = (
+    "AI21|ANTHROPIC|AZURE_(AI|OPENAI)|CEREBRAS|CLAUDE|COHERE|DATABRICKS|DEEPINFRA|DEEPSEEK|FIREWORKS(_AI)?|GEMINI|GOOGLE"
+    "|GROQ|HF|HUGGING_?FACE(HUB)?|LITELLM|MISTRAL|MOONSHOT|NVIDIA(_NIM)?|OPENAI|OPENROUTER|PERPLEXITY(AI)?|REGREEN"
+    "|REPLICATE|SAMBANOVA|TOGETHER(_?AI)?|VOYAGE|WATSONX|WX|XAI|ZAI"
+)
+_KEY_NAME = re.compile(rf"({_PROVIDER})(_\w+)?_(KEY|TOKEN|APIKEY)", re.IGNORECASE)
+_KEY_VALUE = re.compile(r"(sk-|sk_ant|AIza|gsk_|hf_|xai-|r8_|pplx-|nvapi-)[\w-]{16,}")
+
+
+def is_model_key(name: str, value: str) -> bool:
+    """Whether a variable looks like the key of a language model, by its name or its value."""
+    return bool(_KEY_NAME.fullmatch(name) or _KEY_VALUE.fullmatch(value))
 
 
 def for_interpreter(environment: Mapping[str, str], executable: Path) -> dict[str, str]:
@@ -24,7 +39,7 @@ def for_interpreter(environment: Mapping[str, str], executable: Path) -> dict[st
     result = {
         name: value
         for name, value in environment.items()
-        if name not in OURS and not name.startswith("PYTEST_XDIST_")
+        if name not in OURS and not name.startswith("PYTEST_XDIST_") and not is_model_key(name, value)
     }
     folder = executable.parent
     unwanted = {str(folder)}

@@ -10,21 +10,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import Any
 
 from regreen.oracle import records
 from regreen.oracle.channel import ProbeEnded, Run
+from regreen.oracle.confinement import as_seen, plan
 from regreen.oracle.drive import Limits, Stop, drive
 from regreen.oracle.messages import hot_message, run_message
 from regreen.oracle.records import Paths
 from regreen.oracle.runlog import RunLog
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.background import uninterrupted
 from regreen.ports import Mirror
-from regreen.values import Project, Rung, RunReport, RunRequest, WorkingCopy
+from regreen.settings import Settings
+from regreen.values import Isolation, Project, Rung, RunReport, RunRequest, WorkingCopy
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ class _Parked:
     Args:
         key: what it was parked for.
         run: its own records.
-        copy: the folder that all its forks share.
+        copy: the folder that all its forks share, as they see it.
         pid: of its process.
         ended: that it did was heard.
         number: of the last hot run.
@@ -73,7 +74,9 @@ class HotRuns:
     Args:
         project: whose tests.
         mirror: leases the folder.
+        settings: of the project.
         open_run: a new run in the zygote; None where there is no fork or no confinement.
+        isolation: how runs are confined.
         environment: variables of the project's own environment file.
         warm: runs a request in a fork of its own.
         slots: how many runs may go on at once.
@@ -83,14 +86,18 @@ class HotRuns:
         self,
         project: Project,
         mirror: Mirror,
+        settings: Settings,
         open_run: Callable[[], Awaitable[Run | None]],
+        isolation: Callable[[], Awaitable[Isolation]],
         environment: Callable[[], Awaitable[Mapping[str, str]]],
         warm: Callable[[RunRequest], Awaitable[RunReport]],
         slots: asyncio.Semaphore,
     ) -> None:
         self._project = project
         self._mirror = mirror
+        self._settings = settings
         self._open_run = open_run
+        self._isolation = isolation
         self._environment = environment
         self._warm = warm
         self._slots = slots
@@ -158,13 +165,15 @@ class HotRuns:
     async def _park(self, key: Key, request: RunRequest) -> _Parked | None:
         """Let a run collect its tests and stop there; None when it cannot, or would not tell the truth."""
         async with AsyncExitStack() as held:
-            copy = await held.enter_async_context(self._mirror.lease(request.snapshot, {}))
+            leased = await held.enter_async_context(self._mirror.lease(request.snapshot, {}))
             run = await self._open_run()
             if run is None:
                 return None
-            parked = _Parked(key, run, copy)
+            level = (await self._isolation()).level
+            parked = _Parked(key, run, as_seen(leased, level))
             held.push_async_callback(parked.end)
-            if why := await self._stop_before_the_tests(parked, request) or await self._differs(
+            confine = plan(level, leased, request, self._settings)
+            if why := await self._stop_before_the_tests(parked, request, confine) or await self._differs(
                 parked, request
             ):
                 log.info("candidates are not tried hot: %s", why)
@@ -172,11 +181,12 @@ class HotRuns:
             parked.held = held.pop_all()
             return parked
 
-    async def _stop_before_the_tests(self, parked: _Parked, request: RunRequest) -> str:
+    async def _stop_before_the_tests(
+        self, parked: _Parked, request: RunRequest, confine: Mapping[str, Any]
+    ) -> str:
         """Why the run is not parked; "" when it is."""
         paths = Paths(parked.copy.roots)
-        temp = parked.copy.copy_temp / "parked"
-        await run_blocking(temp.mkdir)
+        temp = parked.copy.copy_temp / "regreen-parked"
         environment = await self._environment()
         parked.run.send(
             run_message(
@@ -184,6 +194,7 @@ class HotRuns:
                 request,
                 parked.copy,
                 paths,
+                confine,
                 args=request.nodeids,
                 temp=temp,
                 environment=environment,
@@ -216,24 +227,20 @@ class HotRuns:
 
     async def _hot(self, parked: _Parked, request: RunRequest) -> RunReport | None:
         parked.number += 1
-        temp = parked.copy.copy_temp / f"hot-{parked.number}"
+        temp = parked.copy.copy_temp / f"regreen-hot-{parked.number}"
         paths = Paths(parked.copy.roots)
         message = hot_message(request, parked.run.number, paths, temp=temp)
         told = RunLog(paths, parked.copy.copy_root)
-        await run_blocking(temp.mkdir)
-        try:
-            run = await self._open_run()
-            if run is None:
-                return None
-            loop = asyncio.get_running_loop()
-            began = loop.time()
-            run.send(message)
-            whole = request.seconds
-            stop = await drive(
-                run, told, Limits(request.import_seconds, request.seconds_per_test, began + whole, whole)
-            )
-        finally:
-            await uninterrupted(run_blocking(partial(shutil.rmtree, temp, ignore_errors=True)))
+        run = await self._open_run()
+        if run is None:
+            return None
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        run.send(message)
+        whole = request.seconds
+        stop = await drive(
+            run, told, Limits(request.import_seconds, request.seconds_per_test, began + whole, whole)
+        )
         if stop is not Stop.TEST and not told.finished:
             return None
         report = told.report(loop.time() - began, "")

@@ -16,21 +16,23 @@ def run_message(
     request: RunRequest,
     copy: WorkingCopy,
     paths: Paths,
+    confine: Mapping[str, Any],
     *,
     args: tuple[str, ...],
     temp: Path,
     environment: Mapping[str, str],
     park: bool = False,
 ) -> dict[str, Any]:
-    """The `run` message, without what only the channel knows.
+    """The `run` message.
 
     Args:
         project: whose tests.
         request: what is to be run.
-        copy: where.
+        copy: where, as the run sees it.
         paths: of the copy.
+        confine: how it is to be confined.
         args: node ids that are left to run; empty for the project's own selection.
-        temp: an empty folder of this run.
+        temp: a folder for this run alone; made when it is not there.
         environment: variables to set.
         park: stop once the tests are collected.
     """
@@ -43,7 +45,6 @@ def run_message(
         "leave_out": list(request.leave_out),
         "temp": str(temp),
         "env": dict(environment),
-        "writable": [*(str(folder) for _, folder in copy.roots), str(copy.copy_temp)],
         "overlaid": [str(paths.copy(path)) for path in request.overlay],
         "spectrum": request.spectrum or park,
         "collect_only": request.collect_only,
@@ -55,7 +56,7 @@ def run_message(
         "observe": _places(request.observe, paths),
         "observe_during": list(request.observe_during),
         "kind": project.kind,
-        "bytecode": not request.overlay and not request.canaries,
+        "confine": dict(confine),
     }
 
 
@@ -66,7 +67,7 @@ def hot_message(request: RunRequest, park: int, paths: Paths, *, temp: Path) -> 
         request: what is to be run.
         park: the id of the parked run.
         paths: of its copy.
-        temp: an empty folder of this run.
+        temp: a folder for this run alone, as it sees it; made, and removed afterwards.
 
     Raises:
         UnreadableText: the overlay is no text.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from regreen.errors import OracleFailed
-from regreen.values import Comparison, Failure, Frame, Local, TestOutcome, TestStatus
+from regreen.values import Comparison, Failure, Frame, Isolation, Local, TestOutcome, TestStatus
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class ProbeFacts:
         executable: what it calls itself.
         pytest: version of the user's pytest, None when there is none.
         fork: whether one process can serve many runs by forking.
-        landlock: the kernel's Landlock ABI, 0 for none.
+        isolation: what keeps runs from doing harm; of a host, None for a cold process.
         prefix: the environment's folder.
         roots: folders that editable installs and .pth files add to the import path.
     """
@@ -42,7 +42,7 @@ class ProbeFacts:
     executable: Path
     pytest: str | None
     fork: bool
-    landlock: int
+    isolation: Isolation | None
     prefix: Path
     roots: tuple[Path, ...]
 
@@ -95,10 +95,15 @@ def facts(record: Record) -> ProbeFacts:
         executable=Path(need(record, "executable", str)),
         pytest=None if record.get("pytest") is None else need(record, "pytest", str),
         fork=need(record, "fork", bool),
-        landlock=need(record, "landlock", int),
+        isolation=None if record.get("isolation") is None else _isolation(need(record, "isolation", dict)),
         prefix=Path(need(record, "prefix", str)),
         roots=tuple(map(Path, need_all(record, "roots", str))),
     )
+
+
+def _isolation(record: Record) -> Isolation:
+    leaks = need_all(record, "leaks", str)
+    return Isolation(need(record, "level", str), leaks, need(record, "why", str))
 
 
 class Paths:

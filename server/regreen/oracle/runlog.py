@@ -44,6 +44,8 @@ class RunLog:
     canary_arrived: bool = False
     behaviour: str = ""
     isolation: str = "none"
+    unconfined: str = ""  # why the confinement that was asked for is not possible
+    fate: str = ""  # how the run ended, where its process could not tell by its status
     exit_status: int | None = None
     problem: str = ""
     # of the process that runs now
@@ -67,6 +69,8 @@ class RunLog:
         """
         take = {
             "started": self._started,
+            "unconfined": self._unconfined,
+            "fate": self._fate,
             "uncompilable": self._uncompilable,
             "collected": self._collected,
             "collect_error": self._collect_error,
@@ -83,6 +87,20 @@ class RunLog:
     def _started(self, record: Record) -> None:
         self.pid = need(record, "pid", int)
         self.isolation = need(record, "isolation", str)
+
+    def _unconfined(self, record: Record) -> None:
+        self.unconfined = need(record, "why", str)
+
+    def _fate(self, record: Record) -> None:
+        taken, number, processes = record.get("memory"), record.get("signal"), record.get("processes")
+        if isinstance(processes, int):
+            self.fate = f"it had {processes} processes, see regreen.isolation.processes"
+        elif isinstance(taken, int):
+            self.fate = (
+                f"its processes took {taken / 1e6:.0f} MB of memory, see regreen.isolation.memoryMegabytes"
+            )
+        elif isinstance(number, int):
+            self.fate = _signal(number)
 
     def _uncompilable(self, record: Record) -> None:
         path = self.paths.user(need(record, "path", str))
@@ -164,11 +182,10 @@ class RunLog:
     def how_it_ended(self) -> str:
         """How the process ended, for people: "exit status 3", "signal SIGSEGV"."""
         code, number = self.end or (None, None)
+        if self.fate:
+            return self.fate
         if number is not None:
-            try:
-                return f"signal {signal.Signals(number).name}"
-            except ValueError:
-                return f"signal {number}"
+            return _signal(number)
         return "unknown exit status" if code is None else f"exit status {code}"
 
     def report(self, seconds: float, stderr: str) -> RunReport:
@@ -195,6 +212,13 @@ class RunLog:
             foreign=self.foreign,
             replaced=frozenset(self.replaced),
         )
+
+
+def _signal(number: int) -> str:
+    try:
+        return f"signal {signal.Signals(number).name}"
+    except ValueError:
+        return f"signal {number}"
 
 
 def what_is_left(asked: tuple[str, ...], log: RunLog) -> tuple[str, ...] | None:

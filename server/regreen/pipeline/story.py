@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from regreen import templates
+from regreen.pipeline.blame import refused_by_isolation
 from regreen.pipeline.coverage import Coverage
 from regreen.pipeline.ground import survey
 from regreen.pipeline.offers import proven
@@ -21,6 +22,7 @@ from regreen.pipeline.search import Budget, search
 from regreen.pipeline.triage import environment_problem, imported_from_elsewhere, stale_test
 from regreen.ports import Reporter
 from regreen.settings import Settings
+from regreen.validation.ladder import Target
 from regreen.values import (
     Candidate,
     Failure,
@@ -111,12 +113,15 @@ async def _heal(
 ) -> HealResult:
     ending = _Ending(failure, tools, started)
     if problem := environment_problem(failure, base.snapshot):
-        return ending(Outcome.ENVIRONMENT, problem)
+        blame = await refused_by_isolation(Target(failure), base, tools, settings)
+        return ending(Outcome.ENVIRONMENT, blame or problem)
 
     reporter.progress(Progress("reproduce", "Running it again, unpatched", failure.nodeid))
     seen = await reproduce(failure, base, tools, settings)
     if seen.target is None or seen.report is None:
         return ending(seen.outcome or Outcome.NOT_REPRODUCED, seen.reason)
+    if blame := await refused_by_isolation(seen.target, base, tools, settings):
+        return ending(Outcome.ENVIRONMENT, blame)
 
     reporter.progress(Progress("localise", "Looking for the fault", failure.nodeid))
     target = seen.target

@@ -137,6 +137,64 @@ SCHEMA: tuple[Setting, ...] = (
         maximum=3600,
     ),
     Setting(
+        "isolation.level",
+        "isolation",
+        "string",
+        "auto",
+        "How test runs are kept from doing harm. `regreen doctor` tells what this machine can do.",
+        choices=(
+            ("full", "run tests only where nothing of yours can be reached"),
+            ("auto", "the strongest that this machine allows"),
+            ("none", "run tests unconfined, as you do yourself"),
+        ),
+        repository="restrict",
+    ),
+    Setting(
+        "isolation.network",
+        "network",
+        "boolean",
+        False,
+        "Let test runs use the network. Without it they have a loopback of their own.",
+        repository="restrict",
+    ),
+    Setting(
+        "isolation.readable",
+        "readable",
+        "array",
+        [],
+        "Files and folders outside of the workspace that test runs may read.",
+    ),
+    Setting(
+        "isolation.memoryMegabytes",
+        "memory_megabytes",
+        "number",
+        4000,
+        "How much memory the processes of one test run may take together.",
+        repository="restrict",
+        minimum=100,
+        maximum=1_000_000,
+    ),
+    Setting(
+        "isolation.processes",
+        "processes",
+        "integer",
+        256,
+        "How many processes and threads one test run may have.",
+        repository="restrict",
+        minimum=8,
+        maximum=100_000,
+    ),
+    Setting(
+        "isolation.diskMegabytes",
+        "disk_megabytes",
+        "number",
+        1000,
+        "How much one test run may write.",
+        repository="restrict",
+        minimum=1,
+        maximum=1_000_000,
+    ),
+    Setting(
         "envFile",
         "env_file",
         "string",
@@ -179,6 +237,12 @@ class Settings:
     tests_never: tuple[str, ...] = ()
     slow_markers: tuple[str, ...] = ("slow", "integration", "e2e", "db", "network")
     seconds_per_test: float = 30
+    isolation: str = "auto"
+    network: bool = False
+    readable: tuple[str, ...] = ()
+    memory_megabytes: float = 4000
+    processes: int = 256
+    disk_megabytes: float = 1000
     env_file: str = ""
     max_file_megabytes: float = 50
     max_gigabytes: float = 2

@@ -21,7 +21,7 @@ from regreen.terminal.configured import settings_for
 from regreen.terminal.console import outputs
 from regreen.terminal.evidence import plural, size
 from regreen.terminal.tables import facts as facts_table
-from regreen.values import Interpreter, Project, SearchStep
+from regreen.values import Interpreter, Isolation, Project, SearchStep
 from regreen.workspace import scan
 from regreen.workspace.arguments import resolve
 from regreen.workspace.mirror import ProjectMirror
@@ -175,16 +175,11 @@ def _isolation(facts: ProbeFacts | RegreenError) -> Item:
         return Item(
             "isolation", f"the probe does not start: {facts}", ok=False, hint="Try another interpreter."
         )
-    if facts.landlock:
-        return Item(
-            "isolation",
-            f"landlock (ABI {facts.landlock}): runs write only to the copy and its temporary folder",
-        )
-    return Item(
-        "isolation",
-        "none: runs are limited in time and resources, but could write to your files",
-        hint="Functions that delete, overwrite, spawn or send get no candidates here. Linux 5.13 and newer can confine.",
-    )
+    isolation = facts.isolation or Isolation("none")
+    hint = f"Why not more: {isolation.why}." if isolation.why else ""
+    if isolation.level == "none":
+        hint += " Functions that delete, overwrite, spawn or send get no candidates here."
+    return Item("isolation", str(isolation), hint=hint.strip())
 
 
 def _watch(project: Project) -> Item:

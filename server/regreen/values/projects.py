@@ -77,6 +77,7 @@ class Snapshot:
         roots: the user folders that are mirrored, `project.root` first.
         links: symbolic links, by path; the value is the text of the link in the copy.
         folders: every folder, the roots included, with its permission bits.
+        beneath: what is in the roots and not part of the copy, but can be read where it is.
     """
 
     project: Project
@@ -85,6 +86,7 @@ class Snapshot:
     roots: tuple[Path, ...]
     links: Mapping[Path, str] = field(default_factory=dict)
     folders: Mapping[Path, int] = field(default_factory=dict)
+    beneath: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +97,49 @@ class WorkingCopy:
         copy_root: the copy of `project.root` (same folder name).
         copy_temp: an empty folder for temporary files, outside `copy_root`.
         roots: (user folder, its copy) pairs, longest user folder first.
+        bytecode: a folder for compiled files that are worth more than one run; None without one.
     """
 
     copy_root: Path
     copy_temp: Path
     roots: tuple[tuple[Path, Path], ...]
+    bytecode: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What keeps runs from doing harm on this machine, as it was seen when it was tried.
+
+    Args:
+        level: "full" | "partial" | "none".
+        leaks: what runs can do in spite of it, by name (docs/internals/wire.md).
+        why: why no stronger level holds, for people; "" when there is none.
+    """
+
+    level: str
+    leaks: tuple[str, ...] = ()
+    why: str = ""
+
+    def __str__(self) -> str:
+        """For people: "partial: test runs can reach local services"."""
+        if self.level == "full":
+            return "full: test runs reach nothing but their private copy"
+        if self.level == "none":
+            return "none: test runs can do whatever you can"
+        can = [_LEAKS.get(name, name) for name in self.leaks]
+        return f"{self.level}: test runs can {', '.join(can)}" if can else self.level
+
+
+_LEAKS = {
+    "attributes": "change permissions and times of your files",
+    "reading": "read your files",
+    "services": "reach local services",
+    "network": "use the network",
+    "processes": "see and signal other processes",
+    "kernel": "use parts of the kernel that they do not need",
+    "memory": "leave files in shared memory",
+    "resources": "take much memory and disk with many processes and files",
+}
 
 
 @dataclass(frozen=True, slots=True, order=True)

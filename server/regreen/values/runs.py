@@ -152,6 +152,8 @@ class RunRequest:
         canaries: raise the canary here and record its arrival.
         observe: (file, 0-based line of the patched text) inside functions whose calls are digested.
         observe_during: the tests whose calls are digested; tracing makes a test several times as slow.
+        relaxed: keep it from changing what is the user's, and from nothing else: it shows what the isolation
+            itself turns red. Only for unpatched text.
         seconds_per_test, seconds, import_seconds: limits; import and collection have their own.
     """
 
@@ -169,6 +171,7 @@ class RunRequest:
     canaries: tuple[CanaryPoint, ...] = ()
     observe: tuple[CanaryPoint, ...] = ()
     observe_during: tuple[str, ...] = ()
+    relaxed: bool = False
     seconds_per_test: float = 30.0
     seconds: float = 600.0
     import_seconds: float = 120.0
@@ -190,7 +193,7 @@ class RunReport:
         problem: why the run as a whole is unusable ("import timed out", "cannot compile …"), else "".
         uncompilable: overlaid files that do not compile in the user's Python.
         behaviour: digest of what the observed functions returned, call by call, while the observed tests ran; "" when nothing was observed.
-        isolation: what confined it: "landlock" | "none" | …
+        isolation: how it was confined: "full" | "partial" | "none".
         stderr: the tail of what the process wrote.
         foreign: project modules that were imported from anywhere else than the copy: name → file. For
             these the run says nothing about the snapshot's text.

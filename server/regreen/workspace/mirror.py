@@ -72,6 +72,7 @@ class ProjectMirror:
         self._scanning = threading.Lock()
         self._slots = SlotPool(self.folder)
         self._blobs = Blobs(self.folder / "blobs")
+        self._bytecode = self.folder / "bytecode"
         self._index = Index(self.folder / "index.json")
         self._layouts = Layouts(self._blob)
         self._entries: dict[str, tuple[Path, FileEntry]] = {}
@@ -167,7 +168,7 @@ class ProjectMirror:
             for path, data in unsaved.items():
                 self._lay_unsaved(path, data, files, links, folders, found)
             self.left_out = tuple(found.left_out)
-            snapshot = self._snapshot(files, links, folders)
+            snapshot = self._snapshot(files, links, folders, tuple(map(Path, sorted(found.beneath))))
             self._index.forget(found.files.keys())
             self._index.save()
             self._tidy(snapshot)
@@ -217,16 +218,16 @@ class ProjectMirror:
             files[target] = FileEntry(digest, len(data), mode, time.time_ns())
 
     def _snapshot(
-        self, files: dict[Path, FileEntry], links: dict[Path, str], folders: dict[Path, int]
+        self,
+        files: dict[Path, FileEntry],
+        links: dict[Path, str],
+        folders: dict[Path, int],
+        beneath: tuple[Path, ...],
     ) -> Snapshot:
         roots = (self.project.root, *(Path(path) for path in self._extra if Path(path) in folders))
         last = self._last
-        if last is not None and (last.roots, last.files, last.links, last.folders) == (
-            roots,
-            files,
-            links,
-            folders,
-        ):
+        now = (roots, files, links, folders, beneath)
+        if last is not None and (last.roots, last.files, last.links, last.folders, last.beneath) == now:
             return last
         self._last = Snapshot(
             self.project,
@@ -235,6 +236,7 @@ class ProjectMirror:
             roots,
             MappingProxyType(links),
             MappingProxyType(folders),
+            beneath,
         )
         return self._last
 
@@ -264,7 +266,8 @@ class ProjectMirror:
             slot.bring_up(layout, laid)
             pairs = [(root, slot.folder / root.relative_to(base)) for root in snapshot.roots]
             pairs.sort(key=lambda pair: -len(pair[0].parts))
-            return WorkingCopy(slot.folder / snapshot.roots[0].relative_to(base), slot.temp, tuple(pairs))
+            root = slot.folder / snapshot.roots[0].relative_to(base)
+            return WorkingCopy(root, slot.temp, tuple(pairs), self._bytecode)
 
     # ------------------------------------------------------------------ opening and closing
 
@@ -273,6 +276,7 @@ class ProjectMirror:
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._blobs.folder.mkdir(mode=0o700, exist_ok=True)
+        self._bytecode.mkdir(mode=0o700, exist_ok=True)
         places.tag_cache(self.folder.parent)
         places.stamp_use(self.folder, self.project.root)
         self._slots.open()

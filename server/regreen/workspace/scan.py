@@ -48,6 +48,7 @@ class Listing:
         links: path → the text of the link in the copy.
         folders: path → permission bits.
         left_out: what a person may miss.
+        beneath: what is not to be copied, but can be read where it is; nobody misses caches.
         bytes: the sum of the files' sizes.
     """
 
@@ -55,6 +56,7 @@ class Listing:
     links: dict[str, str] = field(default_factory=dict)
     folders: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
+    beneath: list[str] = field(default_factory=list)
     bytes: int = 0
 
 
@@ -138,6 +140,7 @@ class _Scan:
             in_environment = not ignore.ENVIRONMENT_MARKS.isdisjoint(names)
         elif ignore.content_reason(folder, names):
             del self.found.folders[folder]
+            self.found.beneath.append(folder)
             return []
         elif folder.endswith((f"{os.sep}lib", f"{os.sep}Lib", f"{os.sep}include")):
             parent = os.path.dirname(folder)
@@ -160,6 +163,8 @@ class _Scan:
         hidden = ignore.folder_reason(entry.name) or (
             environment is not None and ignore.in_root_environment(environment, entry.name)
         )
+        if hidden and entry.name not in ignore.CACHES:
+            self.found.beneath.append(entry.path)
         if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", 0) == MOUNT_POINT:
             if not hidden:
                 self.visit_link(entry.path)
@@ -194,6 +199,8 @@ class _Scan:
         if stat.S_ISDIR(status.st_mode):
             if not ignore.is_environment(path):
                 self.found.links[path] = os.path.realpath(path)
+            else:
+                self.found.beneath.append(path)
         elif stat.S_ISREG(status.st_mode):
             self.add_file(path, status)
         else:
@@ -220,6 +227,7 @@ class _Scan:
     def add_file(self, path: str, status: os.stat_result) -> None:
         if status.st_size > self.max_file_bytes:
             self.leave_out(path, f"larger than {readable(self.max_file_bytes)}", status.st_size)
+            self.found.beneath.append(path)
             return
         self.found.files[path] = stamp(status)
         self.found.bytes += status.st_size

@@ -12,6 +12,7 @@ import sys
 import textwrap
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from regreen.values import (
     CanaryPoint,
     FileEntry,
     Interpreter,
+    Isolation,
     Project,
     Rung,
     RunReport,
@@ -69,7 +71,7 @@ def main(mode):
 
     def hello(**fields):
         say(json.dumps({"ev": "hello", "v": 1, "python": [3, 11, 7], "executable": "x", "pytest": "8.0",
-                        "fork": True, "landlock": 0, "prefix": "x", "roots": []} | fields))
+                        "fork": True, "isolation": {"level": "none", "leaks": [], "why": ""}, "prefix": "x", "roots": []} | fields))
 
     def started(id, pid=None):
         pid = pid or subprocess.Popen(["sleep", "3600"], start_new_session=True).pid
@@ -209,14 +211,21 @@ async def test_one_zygote_serves_many_runs(stage: Stage) -> None:
 
 
 async def test_the_run_message_is_the_golden_one(tmp_path: Path, stage: Stage) -> None:
-    stage.play(SERVE)
+    partial = "hello(isolation={'level': 'partial', 'leaks': [], 'why': ''})"
+    stage.play(SERVE.replace("hello()", partial))
     (tmp_path / "user" / "lib").mkdir(parents=True)
     stage.mirror.copy = WorkingCopy(
         stage.copy,
         tmp_path / "temp",
         ((stage.root, stage.copy), (tmp_path / "user/lib", tmp_path / "copy/lib")),
+        tmp_path / "copy/bytecode",
     )
     stage.root.mkdir()
+    stage.snapshot = replace(
+        stage.snapshot,
+        project=Project(stage.root, stage.root.parent),
+        beneath=(stage.root / ".venv",),
+    )
     (stage.root / "settings.env").write_text("STAGE=test")
     stage.oracle = stage.make(env_file="settings.env")
     await stage.run(
@@ -233,9 +242,7 @@ async def test_the_run_message_is_the_golden_one(tmp_path: Path, stage: Stage) -
     text = json.dumps(stage.heard("run")[0])
     text = text.replace(f"{tmp_path}/copy", "/copy").replace(f"{tmp_path}/user", "/home/ann")
     told = json.loads(text.replace(f"{tmp_path}/temp", "/copy/temp"))
-    assert told | {"confine": "landlock"} == golden
-    assert told["confine"] == "none"
-    assert (tmp_path / "temp" / "0").is_dir()
+    assert told == golden
 
 
 async def test_unpatched_runs_may_keep_bytecode_and_patched_ones_may_not(stage: Stage) -> None:
@@ -243,7 +250,7 @@ async def test_unpatched_runs_may_keep_bytecode_and_patched_ones_may_not(stage: 
     await stage.run("t::a")
     await stage.run("t::a", overlay={stage.root / "a.py": b""})
     await stage.run("t::a", canaries=(CanaryPoint(stage.root / "a.py", 0),))
-    assert [message["bytecode"] for message in stage.heard("run")] == [True, False, False]
+    assert [message["confine"]["keep_bytecode"] for message in stage.heard("run")] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -345,10 +352,16 @@ async def test_without_fork_every_run_is_its_own_process(stage: Stage) -> None:
     assert not stage.heard("precompile")
 
 
-async def test_a_cold_run_never_starts_the_zygote(stage: Stage) -> None:
-    stage.play("assert mode == 'run'\n" + textwrap.dedent(SERVE))
-    assert list((await stage.run("t::a", rung=Rung.COLD)).outcomes) == ["t::a"]
-    assert processes.alive() == frozenset()
+async def test_a_cold_run_takes_nothing_from_the_zygote_but_how_runs_are_confined(stage: Stage) -> None:
+    told = "{'level': 'partial', 'leaks': [], 'why': ''}"
+    stage.play(
+        f"if mode == 'host':\n    hello(isolation={told})\n    receive()\n    raise AssertionError\n"
+        + textwrap.dedent(SERVE)
+    )
+    for _ in range(2):
+        assert list((await stage.run("t::a", rung=Rung.COLD)).outcomes) == ["t::a"]
+    assert [message["confine"]["level"] for message in stage.heard("run")] == ["partial", "partial"]
+    assert len(processes.alive()) == 1
 
 
 @pytest.mark.parametrize("rung", Rung)
@@ -367,7 +380,7 @@ async def test_cancelling_ends_the_runs_processes_and_keeps_the_zygote(stage: St
             await task
         assert all(gone(pid) for pid in pids_in(note))
         assert stage.mirror.leased == 0
-    assert len(processes.alive()) == (rung is not Rung.COLD)
+    assert len(processes.alive()) == 1
 
 
 async def test_a_host_that_does_not_end_a_run_is_ended_itself(
@@ -533,7 +546,7 @@ async def test_a_process_that_does_not_end_after_it_finished_is_ended_without_a_
     )
     report = await stage.run("t::a", rung=Rung.COLD)
     assert (report.problem, report.exit_status) == ("", 0)
-    assert processes.alive() == frozenset()
+    assert len(processes.alive()) == 1
 
 
 CRASH = """
@@ -699,9 +712,13 @@ async def test_closing_ends_everything_and_nothing_runs_after(stage: Stage) -> N
 
 
 async def test_inspect_tells_the_facts_without_a_run(stage: Stage) -> None:
-    stage.play("hello(landlock=4, roots=['/home/ann/shop/src']); run()")
+    stage.play("hello(roots=['/home/ann/shop/src']); run()")
     facts = await stage.oracle.inspect()
-    assert (facts.python, facts.landlock, facts.roots) == ((3, 11, 7), 4, (Path("/home/ann/shop/src"),))
+    assert (facts.python, facts.isolation, facts.roots) == (
+        (3, 11, 7),
+        Isolation("none"),
+        (Path("/home/ann/shop/src"),),
+    )
     assert stage.heard() == []
 
 

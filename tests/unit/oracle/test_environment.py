@@ -46,3 +46,24 @@ def test_our_own_environment_leaves_path_but_a_system_folder_never_does(
     assert for_interpreter({"PATH": path}, python)["PATH"].split(os.pathsep) == [str(tmp_path), "/usr/bin"]
     monkeypatch.setattr(sys, "base_prefix", "/ours")  # Regreen runs in the system's Python
     assert for_interpreter({"PATH": path}, python)["PATH"].split(os.pathsep)[1:] == ["/ours/bin", "/usr/bin"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("OPENAI_API_KEY", "x", False),
+        ("ANTHROPIC_AUTH_TOKEN", "x", False),
+        ("AZURE_OPENAI_API_KEY", "x", False),
+        ("HF_TOKEN", "x", False),
+        ("gemini_api_key", "x", False),
+        ("MY_KEY", "sk-ant-0123456789abcdefghij", False),
+        ("WHATEVER", "AIzaSyA0123456789abcdefghij", False),
+        ("OPENAI_BASE_URL", "http://localhost", True),
+        ("DJANGO_SECRET_KEY", "x", True),
+        ("GITHUB_TOKEN", "x", True),
+        ("KEYBOARD", "sk-short", True),
+        ("SHOP_OPENAI_API_KEY_NAME", "x", True),
+    ],
+)
+def test_keys_of_language_models_are_not_for_tests(name: str, value: str, kept: bool) -> None:
+    assert (name in for_interpreter({name: value}, Path("/usr/bin/python3"))) is kept

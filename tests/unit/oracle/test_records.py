@@ -12,7 +12,7 @@ from regreen.errors import OracleFailed
 from regreen.oracle import records
 from regreen.oracle.records import Paths
 from regreen.oracle.runlog import RunLog, what_is_left
-from regreen.values import Comparison, Frame, Local, TestStatus
+from regreen.values import Comparison, Frame, Isolation, Local, TestStatus
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "wire"
 SHOP, LIB = Path("/home/ann/shop"), Path("/home/ann/lib")
@@ -44,7 +44,7 @@ def test_a_whole_run_becomes_a_report() -> None:
         ("tests/test_cart.py::test_name[é-1]", TestStatus.PASSED),
         ("tests/test_cart.py::test_later", TestStatus.SKIPPED),
     ]
-    assert (report.exit_status, report.isolation, report.problem) == (1, "landlock", "")
+    assert (report.exit_status, report.isolation, report.problem) == (1, "full", "")
     assert report.canary_arrived
     assert report.origins == {SHOP / "src/cart.py"}
     assert report.replaced == {"builtins.print"}
@@ -95,7 +95,12 @@ def test_a_collection_error_is_a_red_outcome_under_the_files_own_id() -> None:
 
 def test_hello_tells_about_the_interpreter() -> None:
     first, second = (records.facts(item) for item in golden("hello.jsonl"))
-    assert (first.python, first.pytest, first.fork, first.landlock) == ((3, 11, 7), "9.2.0", True, 7)
+    assert (first.python, first.pytest, first.fork, first.isolation) == (
+        (3, 11, 7),
+        "9.2.0",
+        True,
+        Isolation("partial", ("attributes", "services"), "[Errno 1] clone: Operation not permitted"),
+    )
     assert first.roots == (Path("/home/ann/shop/src"),)
     assert (second.pytest, second.fork) == (None, False)
 
@@ -209,7 +214,7 @@ def test_nonsense_in_a_test_breaks_the_protocol(change: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"v": 2}, {"python": [3, 11]}, {"fork": 1}, {"landlock": True}, {"pytest": 9}, {"roots": "x"}]
+    "change", [{"v": 2}, {"python": [3, 11]}, {"fork": 1}, {"isolation": True}, {"pytest": 9}, {"roots": "x"}]
 )
 def test_nonsense_in_hello_breaks_the_protocol(change: dict[str, Any]) -> None:
     with pytest.raises(OracleFailed):

@@ -42,7 +42,7 @@ def evidence(**changes: object) -> Evidence:
         "complete": True,
         "canary": "reached",
         "lines_changed": 1,
-        "isolation": "landlock",
+        "isolation": "full",
         "seconds": 0.84,
         "command": "python -m pytest tests/test_cart.py::test_total",
     }

@@ -7,14 +7,20 @@ import site
 import sys
 import sysconfig
 
-from regreen_probe import confine, redirect
+from regreen_probe import effects, redirect
 
 VERSION = 1
 """Of the wire format."""
 
 
-def hello(pytest: str | None, *, fork: bool) -> dict[str, object]:
-    """The first record; `pytest` is its version."""
+def hello(pytest: str | None, *, fork: bool, isolation: effects.Seen | None) -> dict[str, object]:
+    """The first record.
+
+    Args:
+        pytest: its version.
+        fork: whether this process serves many runs.
+        isolation: what was seen of it; None when nobody looked.
+    """
     return {
         "ev": "hello",
         "v": VERSION,
@@ -22,7 +28,7 @@ def hello(pytest: str | None, *, fork: bool) -> dict[str, object]:
         "executable": sys.executable,
         "pytest": pytest,
         "fork": fork,
-        "landlock": confine.landlock_abi(),
+        "isolation": None if isolation is None else isolation.record(),
         "prefix": sys.prefix,
         "roots": editable_roots(),
     }

@@ -198,13 +198,24 @@ class Forking:
         # nothing is obeyed after a stop
         return all(self.obey(json.loads(line), line) for line in lines if line.strip())
 
-    def fork(self, number: int, begin: Callable[[Pipe], None], *, keep: tuple[int, ...] = ()) -> None:
+    def fork(
+        self,
+        number: int,
+        begin: Callable[[Pipe], None],
+        *,
+        keep: tuple[int, ...] = (),
+        how: Callable[[], int] = os.fork,
+    ) -> None:
         """Start a run in a child of its own.
 
         Args:
             number: the run's id.
             begin: what the child does, given the pipe for its records; must end the process.
             keep: descriptors that only the child needs; closed here.
+            how: forks.
+
+        Raises:
+            confine.Refused: `how` cannot.
         """
         sys.stdout.flush()
         sys.stderr.flush()
@@ -212,15 +223,20 @@ class Forking:
         parent = os.getpid()
         # A dump that comes before the child listens for it must not end the child.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
-        pid = os.fork()
-        if pid == 0:
-            try:
-                begin(self._become_run(reader, writer, parent))
-            finally:
-                os._exit(70)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
-        for fd in (writer, *keep):
-            os.close(fd)
+        try:
+            pid = how()
+            if pid == 0:
+                try:
+                    begin(self._become_run(reader, writer, parent))
+                finally:
+                    os._exit(70)
+        except confine.Refused:
+            os.close(reader)
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
+            for fd in (writer, *keep):
+                os.close(fd)
         with contextlib.suppress(OSError):  # it did so itself, or is gone
             os.setpgid(pid, pid)
         os.set_blocking(reader, False)

@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable
 
-from regreen_probe import cache, facts, identity, preload, run
+from regreen_probe import cache, confine, effects, facts, identity, preload, run
 from regreen_probe.forking import CHUNK, Forking
 from regreen_probe.pipe import Pipe, private
 
@@ -25,17 +25,18 @@ def can_fork() -> bool:
 
 def serve(reader: int, pipe: Pipe) -> None:
     """Be the zygote until the server says stop or goes away; ends the process."""
+    seen = effects.look()  # while this process is small
     with contextlib.suppress(ImportError):  # told by hello: the project may need none of its own
         importlib.import_module("pytest")
     identity.remember()
     pytest = facts.imported_pytest()
     if not can_fork():
-        pipe.send(facts.hello(pytest, fork=False))
+        pipe.send(facts.hello(pytest, fork=False, isolation=seen))
         while os.read(reader, CHUNK):  # every run has a process of its own; this one only waits for the end
             pass
         os._exit(0)
     host = Host(reader, pipe)
-    host.say(facts.hello(pytest, fork=True))
+    host.say(facts.hello(pytest, fork=True, isolation=seen))
     host.serve()
 
 
@@ -72,19 +73,25 @@ class Host(Forking):
 
     def _start(self, line: bytes, message: dict) -> None:
         number = message["id"]
-        if not message["park"]:
-            self.fork(number, lambda pipe: run.perform(line, pipe, None))
-            return
-        commands, end = os.pipe()
+        confinement = confine.Confinement(message["confine"])
+        ends = os.pipe() if message["park"] else ()
 
         def begin(pipe: Pipe) -> None:
-            os.close(end)
-            mine = private(commands)
-            os.close(commands)
-            run.perform(line, pipe, None, mine)
+            mine = private(ends[0]) if ends else None
+            for fd in ends:
+                os.close(fd)
+            run.perform(line, pipe, confinement, None, mine)
 
-        self.fork(number, begin, keep=(commands,))
-        self.parked[number] = end
+        try:
+            self.fork(number, begin, keep=ends[:1], how=confinement.fork)
+        except confine.Refused as refused:
+            for fd in ends[1:]:
+                os.close(fd)
+            self.say({"id": number, "ev": "unconfined", "why": str(refused)})
+            self.say({"id": number, "ev": "ended", "code": 0, "signal": None})
+        else:
+            if ends:
+                self.parked[number] = ends[1]
 
     def _hot(self, line: bytes, message: dict) -> None:
         number, park = message["id"], message["park"]

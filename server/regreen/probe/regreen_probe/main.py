@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
@@ -32,11 +33,29 @@ def main(mode: str) -> None:
 
 
 def _once(reader: int, pipe: Pipe) -> None:
-    pipe.send(facts.hello(facts.installed_pytest(), fork=host.can_fork()))
+    pipe.send(facts.hello(facts.installed_pytest(), fork=host.can_fork(), isolation=None))
     request, more = _first_line(reader)
     if not request:
         os._exit(0)
-    run.perform(request, pipe, signals.Ear(reader, more))
+    message = json.loads(request)
+    confinement = confine.Confinement(message["confine"])
+    if confinement.level == confine.FULL:
+        parent = os.getpid()
+        try:
+            pid = confinement.fork()
+        except confine.Refused as refused:
+            pipe.send({"id": message["id"], "ev": "unconfined", "why": str(refused)})
+            os._exit(0)
+        if pid:
+            os._exit(_status(os.waitpid(pid, 0)[1]))
+        confine.die_with_parent(parent)
+        pipe.owner = os.getpid()
+    run.perform(request, pipe, confinement, signals.Ear(reader, more))
+
+
+def _status(status: int) -> int:
+    """The exit status for a child's; what ended its run otherwise was told by a record."""
+    return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
 def _first_line(reader: int) -> tuple[bytes, bytes]:

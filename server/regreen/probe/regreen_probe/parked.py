@@ -7,6 +7,7 @@ code of one function is swapped and the tests run. Nothing is imported and nothi
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import sys
@@ -29,24 +30,24 @@ class Parking:
     Args:
         commands: where hot runs are asked for.
         pipe: for records, of the hot runs, too.
+        confinement: of the run that is parked.
         reporter: tells of tests.
         tables: the statement markers of what was imported, by file.
-        request: the run that is parked.
     """
 
     def __init__(
         self,
         commands: int,
         pipe: Pipe,
+        confinement: confine.Confinement,
         reporter: Reporter,
         tables: Mapping[str, Table],
-        request: dict,
     ) -> None:
         self.commands = commands
         self.pipe = pipe
         self.reporter = reporter
         self.tables = tables
-        self.request = request
+        self.confinement = confinement
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
@@ -96,6 +97,7 @@ class Parked(Forking):
         self.parking = parking
         self.session = session
         self.functions = functions
+        self.temps: dict[int, str] = {}
 
     def obey(self, message: dict, line: bytes) -> bool:
         """Begin a hot run, or say why it cannot be one."""
@@ -110,8 +112,13 @@ class Parked(Forking):
                 self.say({"id": number, "ev": "unswappable", "reason": str(reason)})
                 self.say({"id": number, "ev": "ended", "code": 0, "signal": None})
                 return True
+        self.temps[number] = message["temp"]
         self.fork(number, lambda pipe: self._run(message, swaps, pipe))
         return True
+
+    def buried(self, number: int) -> None:
+        """A hot run has ended: so have its temporary files."""
+        shutil.rmtree(self.temps.pop(number), ignore_errors=True)
 
     def _run(self, message: dict, swaps: list[swap.Swap], pipe: Pipe) -> None:
         """In the child: run the tests with the swapped code; ends the process."""
@@ -119,10 +126,11 @@ class Parked(Forking):
         mine = self.parking.pipe
         mine.adopt(pipe, message["id"])
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
+        os.makedirs(message["temp"], exist_ok=True)
         run.use_temp(message["temp"])
-        request = self.parking.request
-        isolation = confine.enter(request["confine"], [message["temp"]], request["writable"])
-        mine.send({"ev": "started", "pid": os.getpid(), "isolation": isolation})
+        self.parking.confinement.enter_again(message["temp"])
+        level = self.parking.confinement.level
+        mine.send({"ev": "started", "pid": 0 if level == confine.FULL else os.getpid(), "isolation": level})
         for one in swaps:
             one.apply()
         reporter, session = self.parking.reporter, self.session

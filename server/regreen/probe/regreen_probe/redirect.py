@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import sysconfig
 import threading
 
 from regreen_probe import loader
@@ -25,14 +26,20 @@ class Roots:
         for user, copy in pairs:
             for name in dict.fromkeys((user, os.path.realpath(user))):
                 self.pairs.append((name, copy))
-        self.environments = list(dict.fromkeys((sys.prefix, os.path.realpath(sys.prefix))))
+        self.environments = _environments([user for user, _ in pairs])
         self.copies = list(
             dict.fromkeys(name for _, copy in pairs for name in (copy, os.path.realpath(copy)))
         )
 
     def in_copy(self, path: object) -> bool:
-        """Whether a path belongs to the copy."""
-        return isinstance(path, str) and any(below(path, copy) for copy in self.copies)
+        """Whether a path belongs to the copy; an environment inside does not, see `in_user_tree`."""
+        return isinstance(path, str) and any(
+            below(path, copy) and not self._installed(path, copy) for copy in self.copies
+        )
+
+    def _installed(self, path: str, folder: str) -> bool:
+        """Whether a path belongs to an environment inside of a folder."""
+        return any(below(path, e) and below(e, folder) for e in self.environments)
 
     def in_user_tree(self, path: object) -> bool:
         """Whether a path belongs to the user's own tree (which may hold the copy's cache, too).
@@ -43,7 +50,7 @@ class Roots:
             return False
         for user, _ in self.pairs:
             if below(path, user):
-                return not any(below(path, e) and below(e, user) for e in self.environments)
+                return not self._installed(path, user)
         return False
 
     def to_copy(self, path: str) -> str:
@@ -53,6 +60,14 @@ class Roots:
                 if below(path, user):
                     return copy + path[len(user.rstrip(os.sep)) :]
         return path
+
+
+def _environments(roots: list[str]) -> list[str]:
+    """Folders of this interpreter's environment. One that was made in a root itself is no more than what it holds."""
+    folders = [sys.prefix]
+    if any(os.path.realpath(sys.prefix) == os.path.realpath(root) for root in roots):
+        folders = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib", "scripts")]
+    return list(dict.fromkeys(name for folder in folders for name in (folder, os.path.realpath(folder))))
 
 
 class Finder:

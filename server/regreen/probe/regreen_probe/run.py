@@ -18,12 +18,19 @@ BROKEN = 70
 """Exit status when the probe itself failed; the reason is on descriptor 2."""
 
 
-def perform(line: bytes, pipe: Pipe, ear: Ear | None, commands: int | None = None) -> None:
+def perform(
+    line: bytes,
+    pipe: Pipe,
+    confinement: confine.Confinement,
+    ear: Ear | None,
+    commands: int | None = None,
+) -> None:
     """Do the run of one request and end the process, whatever threads are left.
 
     Args:
         line: the message, as it came.
         pipe: for its records.
+        confinement: of the run; this process is its fork.
         ear: of a process that does just this run: where more messages may come from.
         commands: of a run that is to be parked: where its hot runs are asked for.
     """
@@ -31,7 +38,13 @@ def perform(line: bytes, pipe: Pipe, ear: Ear | None, commands: int | None = Non
     try:
         request = json.loads(line)
         pipe.run = request["id"]
-        _perform(request, pipe, ear, commands)
+        keep = [pipe.fd, *([ear.fd] if ear else []), *([commands] if commands is not None else [])]
+        confinement.settle(keep, pipe.send)
+        pipe.owner = os.getpid()
+        _perform(request, pipe, confinement, ear, commands)
+        status = 0
+    except confine.Refused as refused:
+        pipe.send({"ev": "unconfined", "why": str(refused)})
         status = 0
     except BaseException:  # this process has nobody else to tell
         traceback.print_exc()
@@ -46,8 +59,11 @@ def _flush() -> None:
             stream.flush()
 
 
-def _perform(request: dict, pipe: Pipe, ear: Ear | None, commands: int | None) -> None:
+def _perform(
+    request: dict, pipe: Pipe, confinement: confine.Confinement, ear: Ear | None, commands: int | None
+) -> None:
     began = time.perf_counter()
+    os.makedirs(request["temp"], exist_ok=True)
     os.chdir(request["cwd"])
     _environment(request)
     roots = redirect.Roots(request["roots"])
@@ -59,19 +75,14 @@ def _perform(request: dict, pipe: Pipe, ear: Ear | None, commands: int | None) -
     )
     redirect.install(roots, os.getcwd(), options)
     sys.dont_write_bytecode = True
-    user_roots = [user for user, _ in request["roots"]]
-    isolation = confine.enter(
-        request["confine"],
-        [*request["writable"], request["temp"]],
-        [*(os.path.dirname(p) for p in request["writable"]), sys.prefix, os.sep, *user_roots],
-    )
-    pipe.send({"ev": "started", "pid": os.getpid(), "isolation": isolation})
+    confinement.enter(request["temp"])
+    pipe.send({"ev": "started", "pid": confinement.outside, "isolation": confinement.level})
     broken = suite.uncompilable(request["overlaid"], options)
     for record in broken:
         pipe.send(record)
     if broken:
         return
-    result = suite.run(request, pipe, roots, options, ear, commands)
+    result = suite.run(request, pipe, confinement, roots, options, ear, commands)
     if request["observe"]:
         pipe.send(observer.record())
     pipe.send({**result, "seconds": round(time.perf_counter() - began, 6)})

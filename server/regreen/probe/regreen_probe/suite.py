@@ -6,7 +6,7 @@ import os
 import sys
 import sysconfig
 
-from regreen_probe import identity, loader, preload, redirect, signals
+from regreen_probe import confine, identity, loader, preload, redirect, signals
 from regreen_probe.pipe import Pipe
 
 
@@ -30,6 +30,7 @@ def uncompilable(paths: list[str], options: loader.Options) -> list[dict[str, ob
 def run(
     request: dict,
     pipe: Pipe,
+    confinement: confine.Confinement,
     roots: redirect.Roots,
     options: loader.Options,
     ear: signals.Ear | None,
@@ -68,7 +69,7 @@ def run(
     signals.answer_dumps(answer, ear)
     identity.remember()
     before = set(sys.modules)
-    tuning.guard_bytecode(write=request["bytecode"])
+    tuning.guard_bytecode(write=request["confine"]["keep_bytecode"], folder=confinement.bytecode)
     if not request["details"]:
         tuning.spare_diffs()
     if request["kind"] == "django":
@@ -77,7 +78,7 @@ def run(
     sys.argv = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *args]
     plugins = [reporter, tuning.Tuner(request)]
     if commands is not None:
-        plugins.append(parked.Parking(commands, pipe, reporter, options.tables, request))
+        plugins.append(parked.Parking(commands, pipe, confinement, reporter, options.tables))
     status = int(pytest.main(args, plugins=plugins))
     finished = {
         "ev": "finished",

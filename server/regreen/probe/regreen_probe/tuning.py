@@ -102,15 +102,17 @@ class Tuner:
 
 
 class _Writing:
-    """The module `sys`, as pytest's rewriting of test files sees it when it may keep what it made."""
+    """The module `sys`, as pytest's rewriting of test files sees it."""
 
-    dont_write_bytecode = False
+    def __init__(self, *, write: bool, folder: str | None) -> None:
+        self.dont_write_bytecode = not write
+        self.pycache_prefix = folder or sys.pycache_prefix
 
     def __getattr__(self, name):
         return getattr(sys, name)
 
 
-def guard_bytecode(*, write: bool) -> None:
+def guard_bytecode(*, write: bool, folder: str | None) -> None:
     """Let pytest keep and read .pyc files of rewritten test files where that is safe.
 
     One is read only if the test file was at rest for a while before it was made: older versions match them by
@@ -118,10 +120,10 @@ def guard_bytecode(*, write: bool) -> None:
 
     Args:
         write: whether new ones are kept; everything else imports with sys.dont_write_bytecode.
+        folder: where they are; None for beside the test files.
     """
     rewrite = sys.modules["_pytest.assertion.rewrite"]
-    if write:
-        rewrite.sys = _Writing()
+    rewrite.sys = _Writing(write=write, folder=folder)
     plain = rewrite._read_pyc
 
     def careful(source, pyc, *more, **named):

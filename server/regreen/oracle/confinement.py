@@ -1,0 +1,65 @@
+"""How is a run to be confined, and where does it find its copy?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from regreen.settings import Settings
+from regreen.values import RunRequest, WorkingCopy
+
+MEGABYTE = 1_000_000
+TEMP, SHARED = Path("/tmp"), Path("/dev/shm")  # noqa: S108 — the run's own, wherever it is fully isolated
+
+
+def as_seen(copy: WorkingCopy, level: str, *, relaxed: bool = False) -> WorkingCopy:
+    """The copy as a run at this level sees it: a fully isolated one finds it where the project itself is.
+
+    Args:
+        copy: as it was leased.
+        level: "full" | "partial" | "none".
+        relaxed: as in the request.
+    """
+    if level != "full":
+        return copy
+    users = [user for user, _ in copy.roots]
+    root = next(user for user, folder in copy.roots if folder == copy.copy_root)
+    return WorkingCopy(root, SHARED if relaxed else TEMP, tuple((user, user) for user in users))
+
+
+def plan(level: str, copy: WorkingCopy, request: RunRequest, settings: Settings) -> dict[str, Any]:
+    """The field `confine` of the `run` message.
+
+    Args:
+        level: "full" | "partial" | "none".
+        copy: as it was leased.
+        request: what is to be run.
+        settings: of the project.
+    """
+    snapshot = request.snapshot
+    users = [user for user, _ in copy.roots]
+    tops = [
+        [str(folder), str(user)]
+        for user, folder in copy.roots
+        if not any(user != other and user.is_relative_to(other) for other in users)
+    ]
+    outside = [target for target in snapshot.links.values() if Path(target).is_absolute()]
+    readable = [
+        str(snapshot.project.workspace),
+        *(str(Path(p).expanduser()) for p in settings.readable),
+        *outside,
+    ]
+    return {
+        "level": level,
+        "copies": tops,
+        "beneath": [str(path) for path in snapshot.beneath],
+        "readable": readable,
+        "network": settings.network or request.relaxed,
+        "relaxed": request.relaxed,
+        "memory": int(settings.memory_megabytes * MEGABYTE),
+        "processes": settings.processes,
+        "disk": int(settings.disk_megabytes * MEGABYTE),
+        "file": int(settings.disk_megabytes * MEGABYTE),
+        "bytecode": "" if copy.bytecode is None else str(copy.bytecode),
+        "keep_bytecode": not request.overlay and not request.canaries,
+    }

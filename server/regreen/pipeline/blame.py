@@ -1,0 +1,88 @@
+"""Is it our own isolation that makes the test red?
+
+The unpatched test is run once more with nothing kept from it but to change what is the user's. What is green then, or
+fails in another way, is no fault of the code.
+"""
+
+from __future__ import annotations
+
+from regreen.pipeline.parts import Baseline, Tools
+from regreen.pipeline.triage import environment_problem
+from regreen.settings import Settings
+from regreen.validation.ladder import Target
+from regreen.values import Failure, RunReport, RunRequest, TestStatus
+
+SECONDS = 10.0
+"""How long the test may take."""
+
+_OF_NETWORK = frozenset(
+    {
+        "BlockingIOError", "BrokenPipeError", "ConnectionAbortedError", "ConnectionError", "ConnectionRefusedError",
+        "ConnectionResetError", "ConnectTimeout", "ConnectError", "TimeoutError", "URLError", "gaierror", "timeout",
+        "OperationalError", "InterfaceError", "NewConnectionError", "MaxRetryError",
+    }
+)  # fmt: skip
+_OF_FILES = frozenset(
+    {
+        "FileNotFoundError",
+        "ImportError",
+        "ModuleNotFoundError",
+        "NotADirectoryError",
+        "OSError",
+        "PermissionError",
+    }
+)
+
+
+async def refused_by_isolation(target: Target, base: Baseline, tools: Tools, settings: Settings) -> str:
+    """Why the test is red only in our runs, and the setting that helps; "" when it is red anyway.
+
+    Args:
+        target: a test that is red in our runs.
+        base: the unpatched project.
+        tools: the oracle is used.
+        settings: limits of time.
+    """
+    if base.report.isolation == "none":
+        return ""
+    request = RunRequest(
+        base.snapshot,
+        target.nodeids,
+        relaxed=True,
+        seconds_per_test=min(settings.seconds_per_test, SECONDS),
+    )
+    failure = target.failure
+    free = await tools.oracle.run(request)
+    then = _instead(failure, free)
+    if not then or then != _instead(failure, await tools.oracle.run(request)):
+        return ""
+    for real in free.failures:
+        if real.nodeid == failure.nodeid and (problem := environment_problem(real, base.snapshot)):
+            return problem
+    name = failure.exception.rpartition(".")[2]
+    if name in _OF_FILES:
+        helps = "The setting `regreen.isolation.readable` names files and folders that test runs may read besides."
+    elif name in _OF_NETWORK:
+        helps = "The setting `regreen.isolation.network` lets test runs use the network."
+    else:
+        helps = "The settings `regreen.isolation.network` and `regreen.isolation.readable` allow more."
+    return (
+        f"Isolation keeps the test from something it needs ({_words(failure)}); without it, {then}. {helps}"
+    )
+
+
+def _instead(failure: Failure, report: RunReport) -> str:
+    """How the test went when it was free, if that is otherwise and not just by chance; else ""."""
+    free = report.outcomes.get(failure.nodeid)
+    if free is None:
+        return "it can be collected" if failure.is_collection and report.collected else ""
+    if free.status is TestStatus.PASSED:
+        return "it is green"
+    refused = failure.exception.rpartition(".")[2] in _OF_FILES | _OF_NETWORK
+    if refused and free.failure is not None and free.failure.exception != failure.exception:
+        return f"it fails otherwise ({_words(free.failure)})"
+    return ""
+
+
+def _words(failure: Failure) -> str:
+    return f"{failure.exception}: {failure.message[:160]}" if failure.message else failure.exception

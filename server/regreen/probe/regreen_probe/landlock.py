@@ -1,0 +1,82 @@
+"""How does a process give up most of the file system, for itself and all it starts?
+
+Landlock (Linux 5.13 and later; rights from the kernel's include/uapi/linux/landlock.h).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+
+from regreen_probe import kernel
+
+PATH_BENEATH = 1
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 1 << 1, 1 << 2, 1 << 3
+CREATING = sum(1 << bit for bit in range(4, 13))  # remove and make entries of every kind
+REFER, TRUNCATE = 1 << 13, 1 << 14
+READING = EXECUTE | READ_FILE | READ_DIR
+ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
+TCP = 3  # bind and connect
+SCOPE_ABSTRACT_UNIX, SCOPE_SIGNAL = 1, 2
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
+DEVICE_FOLDERS = ("pts", "shm")  # terminals of tests; named semaphores of multiprocessing
+
+
+def abi() -> int:
+    """The version of Landlock the kernel offers; 0 for none."""
+    try:
+        return max(kernel.syscall(kernel.LANDLOCK_CREATE, None, 0, 1), 0)
+    except OSError:
+        return 0
+
+
+def restrict(writable: list[str], *, readable: list[str] | None, tcp: bool) -> None:
+    """Allow this process and all it starts no more than this. There is no way back.
+
+    Args:
+        writable: folders and files that can be written, besides the usual devices.
+        readable: what else can be read; None for everything.
+        tcp: whether TCP stays possible (kernels before 6.7 cannot refuse it).
+
+    Raises:
+        OSError: the kernel does not do it.
+    """
+    version = abi()
+    write = WRITE_FILE | CREATING | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
+    read = READING if readable is not None else 0
+    handled = write | read
+    fields = [handled]
+    if version >= 4:
+        fields.append(0 if tcp else TCP)
+    if version >= 6:  # signals and abstract sockets reach only what the run itself started
+        fields.append(SCOPE_SIGNAL | SCOPE_ABSTRACT_UNIX)
+    attributes = struct.pack("%dQ" % len(fields), *fields)
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    ruleset = kernel.syscall(kernel.LANDLOCK_CREATE, attributes, len(attributes), 0)
+    try:
+        for path in writable:
+            _allow(ruleset, path, handled)
+        for name in DEVICES:
+            _allow(ruleset, "/dev/" + name, handled & ON_FILES)
+        for name in DEVICE_FOLDERS:
+            _allow(ruleset, "/dev/" + name, handled)
+        for path in readable or ():
+            _allow(ruleset, path, read)
+        kernel.syscall(kernel.LANDLOCK_RESTRICT, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    """Grant rights at a path and below; nothing is granted where there is nothing."""
+    try:
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(fd).st_mode):
+            rights &= ON_FILES
+        kernel.syscall(kernel.LANDLOCK_ADD, ruleset, PATH_BENEATH, struct.pack("=Qi", rights, fd), 0)
+    finally:
+        os.close(fd)
