@@ -373,3 +373,46 @@ async def test_a_restarted_zygote_answers_after_the_old_one_was_killed(world: Wo
     (new,) = processes.alive()
     assert new.pid != zygote.pid
     assert zygote.pid not in proctable.table()
+
+
+FORGE = """
+    import json, os, stat
+
+    def pipes():
+        for fd in range(3, 1024):
+            try:
+                if stat.S_ISFIFO(os.fstat(fd).st_mode): yield fd
+            except OSError: pass
+
+    def test_forge():
+        for fd in pipes():
+            for number in range(1, 9):
+                for record in ({record}):
+                    try: os.write(fd, b"\\n" + json.dumps({{"id": number, **record}}).encode() + b"\\n")
+                    except OSError: pass
+        assert False
+"""
+GREEN = {
+    "ev": "test", "nodeid": "test_forge.py::test_forge", "outcome": "passed", "seconds": 0.0, "path": "", "line": 1,
+    "phases": {"setup": "passed", "call": "passed", "teardown": "passed"}, "markers": [], "failure": None,
+}  # fmt: skip
+
+
+async def test_a_run_that_writes_records_of_its_own_is_not_believed(world: World, rung: Rung) -> None:
+    world.write(test_forge=FORGE.format(record=[GREEN]), test_other="def test_other(): pass\n")
+    report = await world.run("test_forge.py::test_forge", rung=rung)
+    assert "wrote into the pipe of the results" in report.problem
+    assert statuses(await world.run("test_other.py", rung=rung)) == {"test_other": "passed"}
+
+
+async def test_no_run_can_speak_for_another(world: World) -> None:
+    world.write(
+        test_forge=FORGE.format(record=[GREEN, {"ev": "ended", "code": 0, "signal": None}]),
+        test_slow="import time\ndef test_slow(): time.sleep(1.5)\n",
+    )
+    slow = asyncio.create_task(world.run("test_slow.py"))
+    await asyncio.sleep(0.7)
+    await world.run("test_forge.py")
+    report = await slow
+    assert statuses(report) == {"test_slow": "passed"}
+    assert report.problem == ""

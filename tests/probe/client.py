@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regreen.oracle.seals import Seal, genuine, taken_apart
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -25,6 +27,7 @@ BOOT = (
     "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.insert(0, sys.argv[1]); "
     "from regreen_probe.main import main; main(sys.argv[2])"
 )
+KEY = bytes(range(16))
 LIMIT = 60.0
 """Seconds after which a record that does not come is a failure."""
 
@@ -112,8 +115,21 @@ class Probe:
 
     def _read(self) -> None:
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.queue.put(json.loads(line))
+        runs: dict[int, Seal] = {}
+        for text in self.process.stdout:
+            line = taken_apart(text)
+            if line.digits:
+                record = genuine(
+                    line,
+                    json.loads(line.text)["id"],
+                    runs.setdefault(line.owners[-1] if line.owners else 0, Seal(KEY)),
+                )
+                self.queue.put(
+                    record
+                    or {"id": line.owners[-1] if line.owners else 1, "ev": "forged", "line": text.decode()}
+                )
+            else:
+                self.queue.put(json.loads(line.text))
         self.queue.put(None)
 
     def _read_errors(self) -> None:
@@ -197,7 +213,17 @@ class Probe:
         number = next(self._numbers)
         temp = copy.temp / f"hot-{number}"
         path = str(copy.root / name) if name else ""
-        self.send({"op": "hot", "id": number, "park": park, "path": path, "text": text, "temp": str(temp)})
+        self.send(
+            {
+                "op": "hot",
+                "id": number,
+                "key": KEY.hex(),
+                "park": park,
+                "path": path,
+                "text": text,
+                "temp": str(temp),
+            }
+        )
         return number
 
     def hot(self, copy: Copy, park: int, name: str = "", text: str = "") -> Ran:
@@ -227,7 +253,7 @@ class Copy:
     def request(self, *args: str) -> Record:
         """A `run` message with everything at its quietest."""
         return {
-            "op": "run", "id": 1, "park": False, "cwd": str(self.root), "rootdir": str(self.root), "roots": self.roots,
+            "op": "run", "id": 1, "key": KEY.hex(), "park": False, "cwd": str(self.root), "rootdir": str(self.root), "roots": self.roots,
             "args": list(args), "leave_out": [], "temp": str(self.temp),
             "overlaid": [], "spectrum": False, "collect_only": False, "details": True, "stop_first": False, "known_red": [],
             "canaries": [], "observe": [], "observe_during": [], "confine": self.confine(), "env": {}, "kind": "pytest",

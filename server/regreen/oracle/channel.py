@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from regreen.errors import EnvironmentProblem, OracleFailed
-from regreen.oracle import records
+from regreen.oracle import records, seals
 from regreen.oracle.records import ProbeFacts, Record
+from regreen.oracle.seals import Seal
 from regreen.platform import processes
 from regreen.platform.background import uninterrupted
 from regreen.platform.processes import Process
@@ -52,7 +53,7 @@ class Channel:
         self.process = process
         self.cold = cold
         self._hello: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
-        self._runs: dict[int, asyncio.Queue[Record | None]] = {}
+        self._runs: dict[int, Run] = {}
         self._why = ""
         self._reader = asyncio.create_task(self._read())
         self.facts: ProbeFacts
@@ -84,12 +85,11 @@ class Channel:
         except asyncio.TimeoutError as error:
             raise ProbeEnded(f"no hello after {HELLO_SECONDS:g} s: {self.last_words()}") from error
 
-    def listen(self, run: int) -> asyncio.Queue[Record | None]:
-        """The records of one run from now on; None is put when nothing more can come."""
-        queue = self._runs[run] = asyncio.Queue()
+    def listen(self, run: Run) -> None:
+        """Give a run its records from now on; None when nothing more can come."""
+        self._runs[run.number] = run
         if self.ended:
-            queue.put_nowait(None)
-        return queue
+            run.hear(None)
 
     def forget(self, run: int) -> None:
         """Drop what still comes for a run."""
@@ -104,21 +104,40 @@ class Channel:
         stdout = self.process.stdout
         try:
             while stdout is not None and (line := await stdout.readline()):
-                self._sort(records.parse(line))
+                self._sort(line)
         except (OracleFailed, ValueError) as error:  # ValueError: a line longer than MAX_LINE
             self._why = str(error)
         finally:
             await self._say_the_end()
 
-    def _sort(self, record: Record) -> None:
+    def _sort(self, text: bytes) -> None:
+        line = seals.taken_apart(text)
+        owner = line.owners[-1] if line.owners else COLD_RUN if self.cold else None
+        if not self._hello.done() or owner is None:
+            self._hear_host(records.parse(line.text))
+            return
+        run = self._runs.get(owner)
+        if run is None:
+            return
+        record = seals.genuine(line, owner, run.seal)
+        if record is None:
+            run.hear({"id": owner, "ev": "forged"})
+        elif record.get("id") == owner:
+            run.hear(record)
+        else:  # a parked run, of its forks
+            hot = self._runs.get(records.need(record, "id", int))
+            if hot is not None and hot.park == owner:
+                hot.hear(record)
+
+    def _hear_host(self, record: Record) -> None:
         if not self._hello.done():
             if record.get("ev") != "hello":
                 raise OracleFailed(f"the probe's first record is {record.get('ev')!r}, not hello")
             self._hello.set_result(record)
             return
-        queue = self._runs.get(records.need(record, "id", int))
-        if queue is not None:
-            queue.put_nowait(record)
+        run = self._runs.get(records.need(record, "id", int))
+        if run is not None:
+            run.hear(record)
 
     async def _say_the_end(self) -> None:
         if not self._why:
@@ -128,11 +147,11 @@ class Channel:
             self._hello.set_exception(ProbeEnded(f"no hello: {self.last_words()}"))
             self._hello.exception()  # heard, even if nobody waits any more
         code = self.process.returncode
-        for queue in self._runs.values():
+        for run in self._runs.values():
             if self.cold and not self._why and code is not None:
                 ended = {"code": code, "signal": None} if code >= 0 else {"code": None, "signal": -code}
-                queue.put_nowait({"id": COLD_RUN, "ev": "ended", **ended})
-            queue.put_nowait(None)
+                run.hear({"id": COLD_RUN, "ev": "ended", **ended})
+            run.hear(None)
 
     async def close(self) -> None:
         """End the process and all it started; safe to call twice."""
@@ -180,12 +199,23 @@ class Run:
     Args:
         channel: the process.
         number: the run's id in it.
+
+    Attributes:
+        seal: proves its records.
+        park: the parked run that it is a fork of, once it was sent.
     """
 
     def __init__(self, channel: Channel, number: int) -> None:
         self.channel = channel
         self.number = number
-        self._records = channel.listen(number)
+        self.seal = Seal()
+        self.park: int | None = None
+        self._records: asyncio.Queue[Record | None] = asyncio.Queue()
+        channel.listen(self)
+
+    def hear(self, record: Record | None) -> None:
+        """A record came; None when no more can."""
+        self._records.put_nowait(record)
 
     async def record(self, seconds: float) -> Record:
         """The next record.
@@ -209,8 +239,10 @@ class Run:
         return self._records.empty()
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message about this run."""
-        self.channel.send({**message, "id": self.number})
+        """Send a message about this run; one that starts it carries the key of its seals."""
+        self.park = message.get("park") if message["op"] == "hot" else self.park
+        key = {"key": self.seal.key.hex()} if message["op"] in {"run", "hot"} else {}
+        self.channel.send({**message, **key, "id": self.number})
 
     def ask_for_stack(self) -> None:
         """Ask where the run is; a `stack` follows if it can answer."""

@@ -15,6 +15,7 @@ from regreen.oracle import records
 from regreen.oracle.records import Paths, Record, need, need_all
 from regreen.values import Failure, Frame, RunReport, Spectrum, TestOutcome, TestStatus
 
+PASSED_PHASES = dict.fromkeys(("setup", "call", "teardown"), "passed")
 TESTS_FAILED = 1
 """pytest's exit status for a run with red tests."""
 
@@ -41,10 +42,12 @@ class RunLog:
     replaced: set[str] = field(default_factory=set)
     preload: Record | None = None
     lost: set[str] = field(default_factory=set)
+    incomplete: set[str] = field(default_factory=set)  # passed, but not in each phase
     canary_arrived: bool = False
     behaviour: str = ""
     isolation: str = "none"
     unconfined: str = ""  # why the confinement that was asked for is not possible
+    forged: str = ""  # why nothing that the run told is believed
     fate: str = ""  # how the run ended, where its process could not tell by its status
     exit_status: int | None = None
     problem: str = ""
@@ -71,6 +74,7 @@ class RunLog:
             "started": self._started,
             "unconfined": self._unconfined,
             "fate": self._fate,
+            "forged": self._forged,
             "uncompilable": self._uncompilable,
             "collected": self._collected,
             "collect_error": self._collect_error,
@@ -102,6 +106,9 @@ class RunLog:
         elif isinstance(number, int):
             self.fate = _signal(number)
 
+    def _forged(self, _record: Record) -> None:
+        self.forged = "the code under test wrote into the pipe of the results"
+
     def _uncompilable(self, record: Record) -> None:
         path = self.paths.user(need(record, "path", str))
         self.uncompilable[path] = f"{path.name}:{need(record, 'line', int)}: {need(record, 'message', str)}"
@@ -129,6 +136,8 @@ class RunLog:
         told = records.outcome(record, self.paths)
         self.current, self.progressed = "", True
         self.outcomes[told.nodeid] = told
+        if told.status is TestStatus.PASSED and record.get("phases") != PASSED_PHASES:
+            self.incomplete.add(told.nodeid)
         if "lines" in record and record["lines"] is not None:
             self.lines[told.nodeid] = records.covered(record, self.paths)
 
@@ -188,9 +197,28 @@ class RunLog:
             return _signal(number)
         return "unknown exit status" if code is None else f"exit status {code}"
 
+    def contradiction(self) -> str:
+        """What in the run's own words does not agree, for people; "" when it adds up."""
+        if not self.finished:
+            return ""
+        ran = set(self.outcomes) - self.lost
+        unasked = [
+            nodeid
+            for nodeid in ran - set(self.collected or ())
+            if self.outcomes[nodeid].status is TestStatus.PASSED
+        ]
+        if unasked:
+            return f"it tells of a test that it did not collect: {min(unasked)}"
+        if self.incomplete:
+            return f"it tells that {min(self.incomplete)} passed, but not that each of its phases did"
+        code, number = self.end or (0, None)
+        if number is not None or code:
+            return f"it had told of its end, and then ended otherwise ({self.how_it_ended()})"
+        return ""
+
     def report(self, seconds: float, stderr: str) -> RunReport:
         """The whole run as a value."""
-        problem = self.problem
+        problem = self.forged or self.contradiction() or self.problem
         if self.uncompilable:
             problem = "cannot compile " + "; ".join(self.uncompilable.values())
         status = self.exit_status

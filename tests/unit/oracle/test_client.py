@@ -39,9 +39,11 @@ from regreen.values import (
 )
 
 MAIN = """
-import json, os, subprocess, sys, time
+import hashlib, json, os, subprocess, sys, time
 
 def main(mode):
+    keys, numbers = {}, {}
+
     out, inp = os.fdopen(os.dup(1), "w"), os.fdopen(os.dup(0))
     os.dup2(2, 1)
     log = open(os.environ["PROBE_LOG"], "a")
@@ -51,7 +53,13 @@ def main(mode):
         out.flush()
 
     def send(ev, **fields):
-        say(json.dumps({"ev": ev, **fields}))
+        text, id = json.dumps({"ev": ev, **fields}), fields["id"]
+        if ev != "ended" and id in keys:
+            numbers[id] += 1
+            sealed = b"%d " % numbers[id] + text.encode()
+            text = hashlib.blake2b(sealed, key=bytes.fromhex(keys[id]), digest_size=16).hexdigest() + " " + text
+            text = text if mode == "run" else "%d %s" % (id, text)
+        say(text)
 
     def receive():
         line = inp.readline()
@@ -59,7 +67,10 @@ def main(mode):
             sys.exit(0)
         log.write(line)
         log.flush()
-        return json.loads(line)
+        message = json.loads(line)
+        if "key" in message:
+            keys[message["id"]], numbers[message["id"]] = message["key"], -1
+        return message
 
     def run():
         while True:
@@ -83,7 +94,7 @@ def main(mode):
              places={i: [os.environ["COPY"] + "/test_a.py", 3] for i in ids})
 
     def passed(id, nodeid):
-        send("test", id=id, nodeid=nodeid, outcome="passed", phases={}, seconds=0.0, markers=[], failure=None,
+        send("test", id=id, nodeid=nodeid, outcome="passed", phases={p: "passed" for p in ("setup", "call", "teardown")}, seconds=0.0, markers=[], failure=None,
              path=os.environ["COPY"] + "/test_a.py", line=3, lines={})
 
     def finished(id, **fields):
@@ -242,6 +253,8 @@ async def test_the_run_message_is_the_golden_one(tmp_path: Path, stage: Stage) -
     text = json.dumps(stage.heard("run")[0])
     text = text.replace(f"{tmp_path}/copy", "/copy").replace(f"{tmp_path}/user", "/home/ann")
     told = json.loads(text.replace(f"{tmp_path}/temp", "/copy/temp"))
+    assert len(bytes.fromhex(told["key"])) == 16
+    told["key"] = golden["key"]
     assert told == golden
 
 

@@ -75,8 +75,8 @@ class Forking:
         """Do one small thing while nobody wants anything; False when there is none."""
         return False
 
-    def relayed(self, lines: bytes) -> None:
-        """Whole lines of a child were moved."""
+    def relayed(self, lines: list[bytes]) -> None:
+        """Whole lines of a child were moved, with its number in front."""
 
     def buried(self, number: int) -> None:
         """A child has ended, and that was said."""
@@ -111,7 +111,7 @@ class Forking:
 
     def _step(self) -> bool:
         """One turn of the loop; False when it is over."""
-        fds = {c.fd: c for c in self.children.values() if not c.closed}
+        fds = {c.fd: (number, c) for number, c in self.children.items() if not c.closed}
         ears = self.ears()
         listen = [self.reader, self.wake, *ears]
         if len(self.output) < MUCH:
@@ -124,7 +124,7 @@ class Forking:
             self._drain(self.wake)
         for fd in ready:
             if fd in fds:
-                self._relay(fds[fd])
+                self._relay(*fds[fd])
         self._reap()
         if writable and not self._flush():
             return False
@@ -152,8 +152,8 @@ class Forking:
             return False
         return True
 
-    def _relay(self, child: Child) -> None:
-        """Move what a child has written, whole lines only: several children may be writing."""
+    def _relay(self, number: int, child: Child) -> None:
+        """Move what a child has written, whole lines only, each after the child's number."""
         try:
             data = os.read(child.fd, CHUNK)
         except BlockingIOError:
@@ -163,9 +163,10 @@ class Forking:
             return
         lines, newline, rest = data.rpartition(b"\n")
         if newline:
-            whole = b"".join(child.rest) + lines + newline
+            # Whose lines they are is not for the child to say.
+            whole = [b"%d " % number + line for line in (b"".join(child.rest) + lines).split(b"\n")]
             child.rest.clear()
-            self.output += whole
+            self.output += b"\n".join(whole) + b"\n"
             self.relayed(whole)
         child.rest.append(rest)
 
@@ -181,7 +182,7 @@ class Forking:
         while not child.closed:
             if not select.select([child.fd], [], [], 0)[0]:
                 break  # somebody outside of the group holds the pipe
-            self._relay(child)
+            self._relay(number, child)
         os.close(child.fd)
         del self.children[number]
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None

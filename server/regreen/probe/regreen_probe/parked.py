@@ -124,7 +124,7 @@ class Parked(Forking):
         """In the child: run the tests with the swapped code; ends the process."""
         began = time.perf_counter()
         mine = self.parking.pipe
-        mine.adopt(pipe, message["id"])
+        mine.adopt(pipe, message["id"], message["key"])
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
         os.makedirs(message["temp"], exist_ok=True)
         run.use_temp(message["temp"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -13,6 +14,9 @@ HIGH = 200
 class Pipe:
     """The writing end. Only the process that made it (or adopted it) sends; forks of it are silent.
 
+    Once it has a key, each record is sealed with it: a line is 32 hexadecimal digits, a space and the record. The
+    digits are the BLAKE2b digest (RFC 7693, keyed) of the record's number, counted from 0, a space and the record.
+
     Args:
         fd: where records go.
     """
@@ -21,22 +25,27 @@ class Pipe:
         self.fd = fd
         self.owner = os.getpid()
         self.run: int | None = None
+        self._key: bytes | None = None
+        self._number = 0
         self._waiting: list[bytes] = []
         self._busy = False
 
-    def adopt(self, other: Pipe, run: int) -> None:
+    def seal(self, key: str) -> None:
+        """Seal all that is sent from now on; `key` in hexadecimal digits."""
+        self._key, self._number = bytes.fromhex(key), 0
+
+    def adopt(self, other: Pipe, run: int, key: str) -> None:
         """In a fork: what was sent here goes to another pipe, as the records of another run."""
         self.fd, self.owner, self.run = other.fd, os.getpid(), run
         self._waiting, self._busy = [], False
+        self.seal(key)
 
     def send(self, record: dict[str, object]) -> None:
         """Send one record; a signal handler may call this in the middle of another send."""
         if os.getpid() != self.owner:
             return
-        if self.run is not None:
-            record = {"id": self.run, **record}
-        text = json.dumps(record, ensure_ascii=True)
-        self._waiting.append(text.encode("ascii") + b"\n")
+        self._waiting.append(self._line(record, b"%d" % self._number))
+        self._number += 1
         if self._busy:
             return
         self._busy = True
@@ -54,7 +63,20 @@ class Pipe:
         if os.getpid() == self.owner:
             self.send(record)
             return
+        os.write(self.fd, self._line(record, b"fork"))
+
+    def send_plainly(self, record: dict[str, object]) -> None:
+        """Send a short record without a seal, from a process beside the run."""
         os.write(self.fd, json.dumps({"id": self.run, **record}).encode("ascii") + b"\n")
+
+    def _line(self, record: dict[str, object], number: bytes) -> bytes:
+        if self.run is not None:
+            record = {"id": self.run, **record}
+        text = json.dumps(record, ensure_ascii=True).encode("ascii")
+        if self._key is None:
+            return text + b"\n"
+        seal = hashlib.blake2b(number + b" " + text, key=self._key, digest_size=16).hexdigest()
+        return seal.encode("ascii") + b" " + text + b"\n"
 
 
 def private_pipes() -> tuple[int, Pipe]:

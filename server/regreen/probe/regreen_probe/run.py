@@ -39,12 +39,14 @@ def perform(
         request = json.loads(line)
         pipe.run = request["id"]
         keep = [pipe.fd, *([ear.fd] if ear else []), *([commands] if commands is not None else [])]
-        confinement.settle(keep, pipe.send)
+        key = request.pop("key")
+        confinement.settle(keep, pipe.send_plainly)
         pipe.owner = os.getpid()
+        pipe.seal(key)
         _perform(request, pipe, confinement, ear, commands)
         status = 0
     except confine.Refused as refused:
-        pipe.send({"ev": "unconfined", "why": str(refused)})
+        pipe.send_plainly({"ev": "unconfined", "why": str(refused)})
         status = 0
     except BaseException:  # this process has nobody else to tell
         traceback.print_exc()
