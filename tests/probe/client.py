@@ -118,18 +118,12 @@ class Probe:
         runs: dict[int, Seal] = {}
         for text in self.process.stdout:
             line = taken_apart(text)
-            if line.digits:
-                record = genuine(
-                    line,
-                    json.loads(line.text)["id"],
-                    runs.setdefault(line.owners[-1] if line.owners else 0, Seal(KEY)),
-                )
-                self.queue.put(
-                    record
-                    or {"id": line.owners[-1] if line.owners else 1, "ev": "forged", "line": text.decode()}
-                )
-            else:
+            if not line.digits:
                 self.queue.put(json.loads(line.text))
+                continue
+            number = line.owners[-1] if line.owners else int(json.loads(line.text)["id"])
+            record = genuine(line, number, runs.setdefault(number, Seal(KEY)))
+            self.queue.put({"id": number, "ev": "forged"} if record is None else dict(record))
         self.queue.put(None)
 
     def _read_errors(self) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.probe.client import island
 
+from regreen.oracle.records import Record
 from regreen.oracle.seals import Seal, genuine, taken_apart
 
 RECORDS = [
@@ -25,7 +26,12 @@ class Wire(list[bytes]):
     def __init__(self, key: bytes, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
         pipe = island("pipe")
-        monkeypatch.setattr(pipe.os, "write", lambda _fd, data: self.append(bytes(data)) or len(data))
+
+        def write(_fd: int, data: bytes) -> int:
+            self.append(bytes(data))
+            return len(data)
+
+        monkeypatch.setattr(pipe.os, "write", write)
         writing = pipe.Pipe(99)
         writing.seal(key.hex())
         for record in records:
@@ -39,7 +45,7 @@ def wire() -> tuple[Seal, list[bytes]]:
         return seal, list(Wire(seal.key, RECORDS, patch))
 
 
-def heard(seal: Seal, lines: list[bytes], owner: int = 3) -> list[dict[str, Any] | None]:
+def heard(seal: Seal, lines: list[bytes], owner: int = 3) -> list[Record | None]:
     return [genuine(taken_apart(b"%d " % owner + line), owner, seal) for line in lines]
 
 
