@@ -14,6 +14,8 @@ from regreen_probe import canary, confine, loader, observe, redirect, suite
 from regreen_probe.pipe import Pipe
 from regreen_probe.signals import Ear
 
+ONE_THREAD = ("MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""Variables by which libraries for numbers start no threads of their own when they are imported."""
 BROKEN = 70
 """Exit status when the probe itself failed; the reason is on descriptor 2."""
 
@@ -97,6 +99,9 @@ def _environment(request: dict) -> None:
         else:
             os.environ[name] = value
     use_temp(request["temp"])
+    if request["park"]:  # threads of native libraries would not survive the forks
+        for name in ONE_THREAD:
+            os.environ.setdefault(name, "1")
     # A program that a test starts would leave .pyc files in the copy, and the next one would believe them.
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
