@@ -30,14 +30,19 @@ class World:
         self.oracle = self.make_oracle()
 
     def make_oracle(
-        self, *, kind: str = "pytest", pytest_version: str | None = "x", env_file: str = "", **env: str
+        self,
+        *,
+        kind: str = "pytest",
+        pytest_version: str | None = "x",
+        env_file: str = "",
+        disk_megabytes: float = 1000,
+        **env: str,
     ) -> ProbeOracle:
         project = Project(self.root, self.root, kind=kind)
         version = pytest_version and pytest.__version__
         interpreter = Interpreter(Path(sys.executable), sys.version_info[:3], version, "test")
-        return ProbeOracle(
-            project, interpreter, self.mirror, Settings(env_file=env_file), {**os.environ, **LEAN, **env}
-        )
+        settings = Settings(env_file=env_file, disk_megabytes=disk_megabytes)
+        return ProbeOracle(project, interpreter, self.mirror, settings, {**os.environ, **LEAN, **env})
 
     def write(self, **files: str) -> None:
         for name, text in files.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .client import Copy, Probe, Ran, probe
+from .client import PROBE, Copy, Probe, Ran, probe
 from .environments import lacking
 
 REACHING = {
@@ -378,13 +379,11 @@ os.execv(sys.executable, [sys.executable, *sys.argv[3:]])
 
 def seen_by(python: Path, refused: str) -> dict[str, object]:
     """What the probe sees where the kernel refuses some calls, as in a container."""
-    from .client import PROBE
-
     look = "import sys, json; sys.path.insert(0, sys.argv[1]); from regreen_probe import effects; print(json.dumps(effects.look().record()))"
     done = subprocess.run(
         [python, "-c", WITHOUT_MOUNT, PROBE, refused, "-c", look, PROBE], stdout=subprocess.PIPE, check=True
     )
-    return dict(__import__("json").loads(done.stdout))
+    return dict(json.loads(done.stdout))
 
 
 @pytest.mark.parametrize("refused", ["mount", "mount_setattr", "move_mount", "open_tree"])
@@ -403,8 +402,23 @@ def test_where_nothing_can_be_confined_isolation_is_none(python: Path) -> None:
         assert started.hello["isolation"]["leaks"] == []
 
 
-def test_looking_leaves_nothing_behind(python: Path, tmp_path: Path) -> None:
-    with probe(python, TMPDIR=str(tmp_path)) as started:
-        assert started.hello["isolation"]["level"] in {"full", "partial"}
-        assert list(tmp_path.iterdir()) == []
+def test_without_a_place_to_try_it_nothing_is_claimed_and_tests_run(python: Path, tmp_path: Path) -> None:
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import tempfile; from regreen_probe import effects\n"
+    code += "tempfile.tempdir = sys.argv[2]; print(effects.look().record())"
+    done = subprocess.run(
+        [python, "-c", code, PROBE, tmp_path / "gone"], stdout=subprocess.PIPE, check=True, text=True
+    )
+    assert "'level': 'none'" in done.stdout
+    assert "cannot be tried" in done.stdout
+
+
+@pytest.mark.parametrize("length", [1, 100])
+def test_looking_leaves_nothing_behind(python: Path, tmp_path: Path, length: int) -> None:
+    temporary = tmp_path / ("t" * length)
+    temporary.mkdir()
+    with probe(python) as started:
+        usual = started.hello["isolation"]
+    with probe(python, TMPDIR=str(temporary)) as started:
+        assert started.hello["isolation"] == usual
+        assert list(temporary.iterdir()) == []
         assert not [p for p in Path(sys.prefix).iterdir() if p.name.startswith(".regreen")]

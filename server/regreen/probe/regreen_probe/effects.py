@@ -21,7 +21,7 @@ SECRET = "regreen-secret"  # noqa: S105 — the word that must not be read
 FILES, ATTRIBUTES, READING, SERVICES, NETWORK, PROCESSES, KERNEL, MEMORY, RESOURCES = (
     "files", "attributes", "reading", "services", "network", "processes", "kernel", "memory", "resources",
 )  # fmt: skip
-SECONDS = 20.0
+DOOR = "socket"
 
 
 class Seen:
@@ -49,7 +49,10 @@ def look() -> Seen:
         return Seen(confine.NONE, [], "this system or interpreter has no confinement for us")
     reasons = []
     for level in (confine.FULL, confine.PARTIAL):
-        leaks, why = _try(level)
+        try:
+            leaks, why = _try(level)
+        except OSError as error:  # no place for temporary files
+            leaks, why = [], "it cannot be tried: %s" % error
         if why:
             reasons.append(why)
         elif FILES in leaks:
@@ -88,8 +91,8 @@ class _Bait:
         self.marks = [os.path.join(place, name) for place in (self.outside, self.user, here, sys.prefix)]
         self.shared = "/dev/shm/" + name  # noqa: S108 — a run must not
         self.listener = socket.socket(socket.AF_UNIX)
-        self.door = os.path.join(self.outside, "socket")
-        self.listener.bind(self.door)
+        with _working_in(self.outside):  # the path of a socket must be short
+            self.listener.bind(DOOR)
         self.listener.listen()
         self.listener.setblocking(False)
         self.parent = os.getpid()
@@ -117,6 +120,16 @@ class _Bait:
         told[ATTRIBUTES] = os.stat(self.file).st_mode & 0o777 != 0o600
         names = (FILES, ATTRIBUTES, READING, SERVICES, NETWORK, PROCESSES, KERNEL, MEMORY, RESOURCES)
         return [name for name in names if told.get(name)]
+
+
+@contextlib.contextmanager
+def _working_in(folder: str) -> Iterator[None]:
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def _try(level: str) -> tuple[list[str], str]:
@@ -186,7 +199,8 @@ def _attempts(bait: _Bait) -> Iterator[str]:
     with contextlib.suppress(OSError):
         os.chmod(bait.file, 0o640)
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
-        client.connect(bait.door)
+        os.chdir(bait.outside)
+        client.connect(DOOR)
     for name, attempt in (
         (READING, _reads),
         (NETWORK, _has_network),

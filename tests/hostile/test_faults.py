@@ -1,0 +1,127 @@
+"""Whatever dies, fills up or jumps in the middle of a run: the server says so, goes on, and nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.oracle.world import World, working_in
+
+from regreen.oracle import client
+from regreen.platform import processes
+from regreen.values import Rung, TestStatus
+
+STAGES = {
+    "imports": "import time\ntime.sleep(60)\ndef test_it(): pass\n",
+    "a test": "import time\ndef test_it(): time.sleep(60)\n",
+}
+GOOD = "def test_good(): pass\n"
+
+
+@pytest.fixture
+async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
+    monkeypatch.setattr(client, "NICE", 0)
+    root = tmp_path / "shop"
+    root.mkdir()
+    (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    world = World(root, tmp_path / "cache")
+    world.write(test_good=GOOD)
+    yield world
+    await world.oracle.close()
+    await world.mirror.close()
+    assert processes.alive() == frozenset()
+    assert working_in(root, tmp_path / "cache") == set()
+
+
+def below() -> list[psutil.Process]:
+    """All processes that this one has started, outermost first."""
+    return psutil.Process().children(recursive=True)
+
+
+async def until_it_runs(world: World) -> None:
+    while not working_in(world.root, world.mirror.folder):  # noqa: ASYNC110 — processes tell nobody
+        await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("rung", [Rung.WARM, Rung.COLD])
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("victim", ["outermost", "innermost"])
+async def test_a_process_that_is_killed_costs_one_run(
+    world: World, rung: Rung, stage: str, victim: str
+) -> None:
+    world.write(test_it=STAGES[stage])
+    task = asyncio.create_task(world.run("test_it.py", rung=rung, import_seconds=20, seconds_per_test=20))
+    await until_it_runs(world)
+    if victim == "outermost":
+        for child in psutil.Process().children():
+            child.send_signal(signal.SIGKILL)
+        task.cancel()
+        await asyncio.wait({task})
+    else:
+        for pid in working_in(world.root, world.mirror.folder):
+            os.kill(pid, signal.SIGKILL)
+        report = await task
+        crashed = [outcome.status for outcome in report.outcomes.values()]
+        assert crashed == [TestStatus.CRASHED] or "SIGKILL" in report.problem
+    assert [o.status for o in (await world.run("test_good.py", rung=rung)).outcomes.values()] == [
+        TestStatus.PASSED
+    ]
+
+
+FULL = """
+import pytest
+
+def test_disk(tmp_path):
+    with pytest.raises(OSError, match="No space left|File too large"):
+        with open("big", "wb") as file:
+            for _ in range(100): file.write(bytes(1_000_000))
+
+def test_temp(tmp_path):
+    with pytest.raises(OSError, match="No space left|File too large"):
+        for n in range(100): (tmp_path / str(n)).write_bytes(bytes(1_000_000))
+    for n in range(100): (tmp_path / str(n)).unlink(missing_ok=True)
+
+def test_after(): pass
+"""
+
+
+async def test_a_run_that_fills_its_disk_ends_as_a_test_sees_it(world: World) -> None:
+    world.write(test_full=FULL)
+    world.oracle = world.make_oracle(disk_megabytes=20)
+    report = await world.run("test_full.py")
+    assert {name.rpartition("::")[2]: o.status.value for name, o in report.outcomes.items()} == {
+        "test_disk": "passed",
+        "test_temp": "passed",
+        "test_after": "passed",
+    }
+    assert report.problem == ""
+
+
+def of_this_process() -> dict[str, int]:
+    """How many descriptors, mounts and descendants this process has."""
+    return {
+        "descriptors": len(list(Path("/proc/self/fd").iterdir())),
+        "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
+        "processes": len(below()),
+    }
+
+
+async def test_two_hundred_runs_leave_nothing_behind(world: World, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    world.oracle = world.make_oracle(TMPDIR=str(temporary))
+    for rung in (Rung.WARM, Rung.COLD):
+        await world.run("test_good.py", rung=rung)
+    before = of_this_process()
+    for number in range(200):
+        rung = Rung.COLD if number % 20 == 0 else Rung.WARM
+        report = await world.run("test_good.py", rung=rung)
+        assert [o.status for o in report.outcomes.values()] == [TestStatus.PASSED]
+    assert of_this_process() == before
+    assert list(temporary.iterdir()) == []
+    assert list(world.mirror.folder.rglob("*regreen-*")) == []
