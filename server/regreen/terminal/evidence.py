@@ -23,6 +23,8 @@ def sentence(evidence: Evidence) -> str:
         plural(evidence.lines_changed, "line"),
         seconds(evidence.seconds),
     ]
+    if evidence.isolation == "partial":
+        parts.append("runs partly isolated")
     if evidence.isolation == "none":
         parts.append("runs not confined")
     return ", ".join([*parts, *evidence.notes])

@@ -32,6 +32,7 @@ def test_the_evidence_is_one_sentence() -> None:
     [
         ({"still_red": ("a", "b")}, "2 still red"),
         ({"isolation": "none"}, "runs not confined"),
+        ({"isolation": "partial"}, "runs partly isolated"),
         ({"runs": 1, "runs_wanted": 1, "notes": ("runs reduced to 1: the test takes 7.2 s",)}, "takes 7.2 s"),
     ],
 )
