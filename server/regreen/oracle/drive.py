@@ -42,10 +42,16 @@ class Limits:
     whole: float
 
 
-async def drive(run: Run, log: RunLog, limits: Limits) -> Stop:
+async def drive(run: Run, log: RunLog, limits: Limits, *, leave: bool = False) -> Stop:
     """Take in the records of a run that was just sent, until its process has ended or a limit ended it.
 
     When this returns or raises, also by cancellation, nothing of the run's process tree is left.
+
+    Args:
+        run: the run.
+        log: takes the records.
+        limits: of time.
+        leave: return once everything is told; the process has nothing more to do then, and its end is not waited for.
 
     Raises:
         ProbeEnded: the channel broke.
@@ -54,7 +60,7 @@ async def drive(run: Run, log: RunLog, limits: Limits) -> Stop:
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        while log.end is None:
+        while log.end is None and not (leave and log.finished):
             allowed = min(began + _allowed(log, limits), limits.deadline)
             try:
                 record = await run.record(allowed - loop.time())
@@ -69,7 +75,9 @@ async def drive(run: Run, log: RunLog, limits: Limits) -> Stop:
             if was != (log.collecting, log.current, log.finished, len(log.outcomes)):
                 began = loop.time()
     finally:
-        if log.end is None or run.channel.cold:
+        if leave and log.finished:
+            run.send({"op": "kill"})
+        elif log.end is None or run.channel.cold:
             await uninterrupted(run.kill(log.pid))
         run.forget()
     return Stop.ENDED

@@ -239,7 +239,10 @@ class HotRuns:
         run.send(message)
         whole = request.seconds
         stop = await drive(
-            run, told, Limits(request.import_seconds, request.seconds_per_test, began + whole, whole)
+            run,
+            told,
+            Limits(request.import_seconds, request.seconds_per_test, began + whole, whole),
+            leave=True,
         )
         if stop is not Stop.TEST and not told.finished:
             return None
