@@ -184,7 +184,6 @@ def _live(user: str) -> None:
             raise OSError("the copy is not where the project is")
     os.rename("which", "renamed")
     os.rmdir("old")
-    os.mkdir("old")
     with socket.socket() as server, socket.socket() as client:  # on a loopback that nobody else has
         server.bind(("127.0.0.1", 0))
         server.listen()
