@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.bench import candidates, measures
+from tests.bench import candidates, measures, verification
 from tests.bench.measures import Measure
 
 
@@ -27,6 +27,10 @@ def main(arguments: Sequence[str]) -> int:
         "idle": lambda work: [measures.idle(work, options.idle_seconds)],
         "memory": lambda work: [measures.memory(work, max(1, options.heals // 10), options.heals)],
         "candidates": lambda work: _candidates(work, show=not options.json),
+        "isolation": verification.isolation,
+        "spectrum": verification.spectrum,
+        "mirror": verification.mirror,
+        "waiting": verification.waiting,
     }
     taken: list[Measure] = []
     problems: dict[str, str] = {}
@@ -65,7 +69,7 @@ def _row(measure: Measure) -> str:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure the language server.")
-    parser.add_argument("only", nargs="*", help="start, replies, idle, memory, candidates; all without any")
+    parser.add_argument("only", nargs="*", help="what to measure; everything without any")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--rounds", type=int, default=15, help="starts of each kind")
     parser.add_argument("--requests", type=int, default=500, help="code action requests")
