@@ -11,6 +11,11 @@ import os
 import sys
 from collections.abc import Callable
 
+try:
+    import resource
+except ImportError:
+    resource = None
+
 LEVELS = FULL, PARTIAL, NONE = ("full", "partial", "none")
 LINUX = sys.platform.startswith("linux")
 
@@ -114,7 +119,8 @@ class Confinement:
             readable = self.world.readable()
             if readable is not None:
                 readable += copies
-            kernel.drop_capabilities()
+            if not full:  # the first process gave them up before it started us
+                kernel.drop_capabilities()
             landlock.restrict(writable, readable=readable, tcp=full or network)
             seccomp.enter(internet=full or network)
         except OSError as error:
@@ -146,9 +152,7 @@ class Confinement:
 
     def _limit(self) -> None:
         """No core dumps, no endless files; no endless memory and processes where that is ours to say."""
-        try:
-            import resource
-        except ImportError:
+        if resource is None:
             return  # Windows has none of these
         limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, self.plan["file"])]
         if self.level != NONE:

@@ -78,13 +78,13 @@ def settle(
         _raise_loopback()
     place.build(disk)
     kernel.close_others(keep)
+    kernel.drop_capabilities()
     run = os.fork()
     if run == 0:
         os.setpgid(0, 0)
         return outside
     status = 70
     try:
-        kernel.drop_capabilities()
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
         status = _look_after(run, memory, processes, tell)
     finally:

@@ -6,7 +6,6 @@ arch/*/syscalls; what a machine's architecture has no numbers for is as if the k
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import platform
@@ -22,7 +21,7 @@ AT_FDCWD, AT_RECURSIVE, AT_EMPTY_PATH = -100, 0x8000, 0x1000
 OPEN_TREE_CLONE, OPEN_TREE_CLOEXEC = 1, os.O_CLOEXEC
 MOVE_FROM_FD = 4  # MOVE_MOUNT_F_EMPTY_PATH
 ATTR_RDONLY, ATTR_NOSUID = 1, 2
-CAPABILITY_VERSION_3 = 0x20080522
+CAPABILITY_VERSION_3, LAST_CAPABILITY = 0x20080522, 63
 CLOSE_RANGE_TOP = (1 << 32) - 1
 
 # the same on every architecture
@@ -137,11 +136,10 @@ def _close(low: int, high: int) -> None:
 
 def drop_capabilities() -> None:
     """Give up every capability, for this process and all it starts. Raises OSError."""
-    with open("/proc/sys/kernel/cap_last_cap", encoding="ascii") as file:
-        last = int(file.read())
-    with contextlib.suppress(PermissionError):  # we have none that could
-        for capability in range(last + 1):
-            prctl(PR_CAPBSET_DROP, capability)
+    none = ctypes.c_ulong(0)
+    for capability in range(LAST_CAPABILITY + 1):
+        if _libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), none, none, none) < 0:
+            break  # there is no such capability, or we have none that could
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     header = struct.pack("Ii", CAPABILITY_VERSION_3, 0)
     _checked(_libc.capset(header, bytes(24)), "capset")

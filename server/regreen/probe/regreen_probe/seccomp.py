@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import socket
 import struct
 
@@ -62,6 +63,7 @@ def enter(*, internet: bool) -> None:
     kernel.prctl(kernel.PR_SET_SECCOMP, _FILTER, ctypes.addressof(held))
 
 
+@functools.lru_cache(maxsize=2)
 def program(*, internet: bool) -> bytes:
     """The filter: 8 bytes an instruction."""
     families = [socket.AF_UNIX, *((socket.AF_INET, socket.AF_INET6) if internet else ())]

@@ -64,7 +64,7 @@ class World:
         self.empty = _empty([self.memory] if relaxed else [*self.homes, *EMPTY, TEMP])
         self.relaxed = relaxed
         self.links: dict[str, str] = {}
-        self.kept = self._kept([*_programs(), *readable, *elsewhere])
+        self.kept = self._kept([*_programs(), *_places([*readable, *elsewhere])])
         self.links.update((path, os.path.realpath(path)) for path in elsewhere)
         self.bytecode = "" if relaxed else bytecode
         self.keep_bytecode = keep_bytecode
@@ -141,14 +141,13 @@ class World:
         os.chmod(path, mode)
         return os.open(path, os.O_PATH | os.O_CLOEXEC)
 
-    def _kept(self, paths: list[str]) -> list[str]:
-        """The real places of `paths` and no more: neither twice, nor what would fill an empty folder again."""
+    def _kept(self, places: list[tuple[str, str]]) -> list[str]:
+        """The real ones of `places` and no more: neither twice, nor what would fill an empty folder again."""
         real: list[str] = []
-        for path in dict.fromkeys(os.path.abspath(path) for path in paths if path):
-            place = os.path.realpath(path)
+        for path, place in places:
             whole = any(redirect.below(folder, place) for folder in self.empty)
             ours = any(redirect.below(place, user) for _, user in self.copies)
-            if whole or ours or not os.path.exists(place):
+            if whole or ours:
                 continue
             real.append(place)
             if place != path and self._is_hidden(path):
@@ -176,20 +175,27 @@ def _empty(folders: list[str]) -> list[str]:
     return [p for p in places if not any(p != q and redirect.below(p, q) for q in places)]
 
 
-def _programs() -> list[str]:
+def _places(paths: list[str]) -> list[tuple[str, str]]:
+    """[(path, where it really is) …] of those that exist."""
+    absolute = dict.fromkeys(os.path.abspath(path) for path in paths if path)
+    pairs = [(path, os.path.realpath(path)) for path in absolute]
+    return [pair for pair in pairs if os.path.exists(pair[1])]
+
+
+def _programs() -> list[tuple[str, str]]:
     """The interpreter, what it imports from, the commands on PATH, and this package."""
     return _found(tuple(sys.path), os.environ.get("PATH", ""))
 
 
 @functools.lru_cache(maxsize=1)
-def _found(imported: tuple[str, ...], path: str) -> list[str]:
+def _found(imported: tuple[str, ...], path: str) -> list[tuple[str, str]]:
     interpreter = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix]
     interpreter += [os.path.dirname(sys.executable), os.path.dirname(os.path.realpath(sys.executable))]
     interpreter += [path for path in imported if os.path.isabs(path)]
     interpreter += [link for folder in imported for link in _links(folder)]
     commands = [path for path in path.split(os.pathsep) if os.path.isabs(path)]
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return [*interpreter, *redirect.editable_folders(), *commands, here, *_OF_SYSTEM]
+    return _places([*interpreter, *redirect.editable_folders(), *commands, here, *_OF_SYSTEM])
 
 
 def _links(folder: str) -> list[str]:
