@@ -115,17 +115,23 @@ class HotRuns:
         if len(request.overlay) != 1 or not request.nodeids or request.canaries or request.observe:
             return None
         try:
-            async with self._lock:
-                parked = await self._ready(request)
-            if parked is None:
-                return None
-            async with self._slots:
-                return await self._hot(parked, request)
+            return await self._tried(request) or await self._tried(request, again=True)
         except ProbeEnded as error:
             log.warning("a hot run is left to the next rung: %s", error)
             return None
         finally:
             self._end_when_idle()
+
+    async def _tried(self, request: RunRequest, *, again: bool = False) -> RunReport | None:
+        """Run it in a fork of the parked run; `again`: only if the one before had died, or died of this."""
+        if again and (self._parked is None or self._parked.run.waits):
+            return None
+        async with self._lock:
+            parked = await self._ready(request)
+        if parked is None:
+            return None
+        async with self._slots:
+            return await self._hot(parked, request)
 
     async def close(self) -> None:
         """End the parked run; safe to call twice."""
