@@ -36,6 +36,15 @@ class Oracle(Protocol):
         """
         ...
 
+    async def screen(self, requests: Sequence[RunRequest]) -> Sequence[RunReport | None]:
+        """Try candidates for the same tests quickly, in one process.
+
+        Returns:
+            For each the report of a run in which a test was red, or None when only a run of its own can tell: what
+            passes is always among these.
+        """
+        ...
+
     async def close(self) -> None:
         """End every process of this oracle; safe to call twice."""
         ...

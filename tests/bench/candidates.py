@@ -48,7 +48,7 @@ class Row:
 
     Args:
         cold: of `python -m pytest --tb=native` on the test, by hand.
-        warm, hot: of one candidate.
+        warm, hot, batched: of one candidate.
         parking: until the first hot candidate was judged, beyond the others.
         swapped: how many of the candidates looked at could be tried hot.
         looked_at: how many there were.
@@ -59,6 +59,7 @@ class Row:
     cold: float
     warm: float
     hot: float
+    batched: float
     parking: float
     swapped: int
     looked_at: int
@@ -68,6 +69,7 @@ class Row:
         return (
             f"  {self.name:15} cold pytest {self.cold * 1000:6.0f} ms   warm {self.warm * 1000:5.1f} ms "
             f"({self.cold / self.warm:4.1f}×)   hot {self.hot * 1000:5.1f} ms ({self.cold / self.hot:4.1f}×)   "
+            f"batched {self.batched * 1000:4.1f} ms ({self.cold / self.batched:5.1f}×)   "
             f"parking {self.parking * 1000:4.0f} ms   hot {self.swapped} of {self.looked_at}, "
             f"{self.disagreeing} judged differently"
         )
@@ -103,10 +105,12 @@ def measured(work: Path) -> tuple[list[Measure], list[Row]]:
                 pristine(at)
     hot = [row.hot / row.cold for row in rows]
     warm = [row.warm / row.cold for row in rows]
+    batched = [row.batched / row.cold for row in rows]
     how = f"{len(rows)} projects, {sum(row.swapped for row in rows)} candidates, wall time"
     return [
         Measure("a hot candidate / a cold pytest, median", statistics.median(hot), "×", 1 / 20, how),
         Measure("a hot candidate / a cold pytest, worst", max(hot), "×", 1 / 12, how),
+        Measure("a batched candidate / a cold pytest, median", statistics.median(batched), "×", 1 / 80, how),
         Measure("a warm candidate / a cold pytest, median", statistics.median(warm), "×", 1 / 4, how),
     ], rows
 
@@ -167,6 +171,11 @@ async def _measure(name: str, at: Place, nodeid: str) -> Row | None:
             disagreeing += statuses[0] != statuses[1]
             if len(hot) == TRIED:
                 break
+        began = time.perf_counter()
+        screened = await tools.oracle.screen(tried)
+        batched = (time.perf_counter() - began) / max(1, len(tried))
+        if all(report is None for report in screened):
+            batched = statistics.median(hot)  # these tests cannot be run twice in one process
     finally:
         await tools.oracle.close()
         await tools.mirror.close()
@@ -179,6 +188,7 @@ async def _measure(name: str, at: Place, nodeid: str) -> Row | None:
         statistics.median(cold),
         statistics.median(warm),
         usual,
+        batched,
         hot[0] - usual,
         len(hot),
         looked_at,

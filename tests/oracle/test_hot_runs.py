@@ -13,7 +13,7 @@ import pytest
 from tests.oracle.world import World, working_in
 
 from regreen.oracle import hot
-from regreen.values import Rung, RunReport
+from regreen.values import Rung, RunReport, RunRequest
 
 SHOP = '''
     TAX = {"book": 7, "tea": 19}
@@ -254,3 +254,127 @@ async def test_whoever_stops_asking_while_a_run_is_parked_leaves_it_neither_unse
     assert (report.rung, report.outcomes[TARGET].status.value) == (rung, "passed")
     await world.oracle.close()
     assert _processes(world) == set()
+
+
+# ---------------------------------------------------------------------- many at once
+
+
+async def _screen(shop: World, *edits: tuple[str, str], seconds: float = 5.0) -> list[RunReport | None]:
+    snapshot = await shop.mirror.sync({})
+    file = shop.root / "shop.py"
+    text = file.read_text()
+    requests = [
+        RunRequest(
+            snapshot,
+            (TARGET,),
+            overlay={file: text.replace(old, new, 1).encode()},
+            details=False,
+            stop_at_first_failure=True,
+            seconds_per_test=seconds,
+        )
+        for old, new in edits
+    ]
+    return list(await shop.oracle.screen(requests))
+
+
+CLEAN = """
+    def total(prices):
+        result = 0
+        for price in prices:
+            result -= price
+        return result
+
+    def other(n):
+        return n
+    """
+CLEAN_TESTS = """
+    import shop
+
+    def test_cart():
+        assert shop.total([1, 2]) == 3
+    """
+REFUSED = [("result -= price", f"result += {n} * price") for n in range(2, 12)]
+
+
+@pytest.fixture
+def clean(world: World) -> World:
+    world.write(shop=CLEAN, tests__test_shop=CLEAN_TESTS)
+    (world.root / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = ['.']\n")
+    return world
+
+
+async def test_a_batch_refuses_what_a_run_of_its_own_refuses_and_leaves_the_rest(clean: World) -> None:
+    edits = [*REFUSED[:5], ("result -= price", "result += price"), *REFUSED[5:], ("return n", "return -n")]
+    told = await _screen(clean, *edits)
+    assert [report is None for report in told] == [False] * 5 + [True] + [False] * 6
+    for (old, new), report in zip(edits, told, strict=True):
+        alone = await _try(clean, old, new, Rung.WARM)
+        if report is None:
+            assert alone.outcomes[TARGET].status.value == "passed"
+        else:
+            (mine, own) = (one.outcomes[TARGET].failure for one in (report, alone))
+            assert mine is not None
+            assert own is not None
+            plain = [re.sub("0x[0-9a-f]+", "", one.message) for one in (mine, own)]
+            assert (mine.exception, plain[0]) == (own.exception, plain[1])
+            assert report.rung is Rung.HOT
+
+
+async def test_candidates_of_equal_code_run_once_and_are_told_the_same(clean: World) -> None:
+    told = await _screen(clean, REFUSED[0], ("result -= price", "result += (2 * price)"), REFUSED[1])
+    messages = [re.sub("0x[0-9a-f]+", "", one.failures[0].message) for one in told if one is not None]
+    assert len(messages) == 3
+    assert messages[0] == messages[1] != messages[2]
+
+
+@pytest.mark.parametrize(
+    "spoils",
+    [
+        "import builtins; builtins.sum = len; result += price",
+        "import sys; sys.modules['tests.test_shop' if 'tests.test_shop' in sys.modules else 'test_shop'].shop = None",
+        "import threading, time; threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+        "globals()['total'] = len",
+    ],
+)
+async def test_what_a_candidate_leaves_behind_is_noticed_and_nothing_after_it_is_believed(
+    clean: World, spoils: str
+) -> None:
+    told = await _screen(clean, *REFUSED[:4], ("result -= price", spoils), *REFUSED[4:7])
+    assert [report is None for report in told] == [False] * 4 + [True] * 4
+    report = await _try(clean, "result -= price", "result += price", Rung.HOT)
+    assert (report.rung, report.outcomes[TARGET].status.value) == (Rung.HOT, "passed")
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        "import os; os._exit(0)",
+        "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+        "import time; time.sleep(60)",
+    ],
+)
+async def test_a_candidate_that_ends_or_holds_up_the_batch_costs_only_those_beside_it(
+    clean: World, ends: str
+) -> None:
+    told = await _screen(clean, *REFUSED[:4], ("result -= price", ends), *REFUSED[4:6], seconds=0.5)
+    assert [report is None for report in told] == [False] * 4 + [True] * 3
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while True: pass",
+        "while True:\n            try:\n                while True: pass\n            except Exception: pass",
+    ],
+)
+async def test_a_candidate_that_loops_is_ended_by_its_processor_time(clean: World, loop: str) -> None:
+    told = await _screen(clean, *REFUSED[:3], ("result -= price", loop), *REFUSED[3:5], seconds=0.5)
+    assert [report is None for report in told] == [False] * 3 + [True] * 3
+
+
+async def test_tests_that_remember_earlier_runs_are_not_tried_in_batches(shop: World) -> None:
+    told = await _screen(shop, *[("result -= price", f"result += {n} * price") for n in range(2, 8)])
+    alone = await _try(shop, "result -= price", "result += 2 * price", Rung.WARM)
+    for report in told:
+        if report is not None:
+            assert report.failures[0].message == alone.failures[0].message

@@ -240,8 +240,8 @@ class Run:
 
     def send(self, message: dict[str, Any]) -> None:
         """Send a message about this run; one that starts it carries the key of its seals."""
-        self.park = message.get("park") if message["op"] == "hot" else self.park
-        key = {"key": self.seal.key.hex()} if message["op"] in {"run", "hot"} else {}
+        self.park = message.get("park") if message["op"] in {"hot", "batch"} else self.park
+        key = {"key": self.seal.key.hex()} if message["op"] in {"run", "hot", "batch"} else {}
         self.channel.send({**message, **key, "id": self.number})
 
     def ask_for_stack(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -146,6 +146,11 @@ class ProbeOracle:
                 if args is None:
                     break
             return log.report(time.monotonic() - began, stderr)
+
+    async def screen(self, requests: Sequence[RunRequest]) -> Sequence[RunReport | None]:
+        """Try candidates together; see `ports.Oracle.screen`."""
+        self._check_pytest()
+        return await self._hot.screen(requests)
 
     async def inspect(self) -> ProbeFacts:
         """What the probe says about the interpreter, for doctor; starts the zygote if need be.

@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from regreen.oracle import records
+from regreen.oracle.batches import BatchLog, batch_message, screened
 from regreen.oracle.channel import ProbeEnded, Run
 from regreen.oracle.confinement import as_seen, plan
 from regreen.oracle.drive import Limits, Stop, drive
@@ -104,6 +105,7 @@ class HotRuns:
         self._lock = asyncio.Lock()
         self._parked: _Parked | None = None
         self._unfit: Key | None = None
+        self._mixing: Key | None = None  # where candidates leave something behind for the next ones
         self._idle: asyncio.Task[None] | None = None
 
     async def run(self, request: RunRequest) -> RunReport | None:
@@ -112,7 +114,7 @@ class HotRuns:
         Raises:
             OracleFailed: a record makes no sense.
         """
-        if len(request.overlay) != 1 or not request.nodeids or request.canaries or request.observe:
+        if not _can_be_hot(request):
             return None
         try:
             return await self._tried(request) or await self._tried(request, again=True)
@@ -132,6 +134,35 @@ class HotRuns:
             return None
         async with self._slots:
             return await self._hot(parked, request)
+
+    async def screen(self, requests: Sequence[RunRequest]) -> list[RunReport | None]:
+        """Try candidates for the same tests in one process.
+
+        Returns:
+            For each the report of a red run; None for those that have to be tried alone: they passed, they cannot be
+            had by swapping, or one before them left something behind.
+        """
+        fit = [n for n, request in enumerate(requests) if _can_be_hot(request)]
+        answers: list[RunReport | None] = [None] * len(requests)
+        if len(fit) < 2 or self._mixing == _key(requests[fit[0]]):
+            return answers
+        try:
+            async with self._lock:
+                parked = await self._ready(requests[fit[0]])
+            if parked is None:
+                return answers
+            async with self._slots:
+                told = await self._screen(parked, [requests[n] for n in fit])
+        except ProbeEnded as error:
+            log.warning("a batch is left to the next rung: %s", error)
+            return answers
+        finally:
+            self._end_when_idle()
+        if not told.sound:
+            self._mixing = parked.key
+        for n, report in told.refused.items():
+            answers[fit[n]] = None if _was_refused(report) else report
+        return answers
 
     async def close(self) -> None:
         """End the parked run; safe to call twice."""
@@ -158,7 +189,7 @@ class HotRuns:
     # ------------------------------------------------------------------ parking
 
     async def _ready(self, request: RunRequest) -> _Parked | None:
-        key = (request.snapshot.generation, request.nodeids)
+        key = _key(request)
         if self._parked is not None and self._parked.key == key and self._parked.run.waits:
             return self._parked
         if self._unfit == key:
@@ -231,6 +262,16 @@ class HotRuns:
 
     # ------------------------------------------------------------------ running
 
+    async def _screen(self, parked: _Parked, requests: Sequence[RunRequest]) -> BatchLog:
+        run = await self._open_run()
+        if run is None:
+            return BatchLog(Paths(()))
+        parked.number += 1
+        temp = parked.copy.copy_temp / f"regreen-hot-{parked.number}"
+        paths = Paths(parked.copy.roots)
+        run.send(batch_message(requests, parked.run.number, paths, temp=temp))
+        return await screened(run, paths, requests[0].seconds_per_test)
+
     async def _hot(self, parked: _Parked, request: RunRequest) -> RunReport | None:
         parked.number += 1
         temp = parked.copy.copy_temp / f"regreen-hot-{parked.number}"
@@ -254,6 +295,16 @@ class HotRuns:
             return None
         report = told.report(loop.time() - began, "")
         return None if _was_refused(report) else replace(report, rung=Rung.HOT)
+
+
+def _can_be_hot(request: RunRequest) -> bool:
+    return (
+        len(request.overlay) == 1 and bool(request.nodeids) and not request.canaries and not request.observe
+    )
+
+
+def _key(request: RunRequest) -> Key:
+    return (request.snapshot.generation, request.nodeids)
 
 
 def _essence(report: RunReport) -> dict[str, tuple[str, str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -17,12 +17,21 @@ from regreen.platform.background import run_blocking
 from regreen.ports import Clock, Reporter
 from regreen.source import ProjectSources
 from regreen.validation.gate import Gate
-from regreen.validation.ladder import Known, Step, Target, climb_selection, climb_target, request_for
+from regreen.validation.ladder import (
+    Known,
+    Step,
+    Target,
+    climb_selection,
+    climb_target,
+    judge_alone,
+    request_for,
+)
 from regreen.values import (
     Candidate,
     CandidateVerdict,
     Progress,
     Rung,
+    RunRequest,
     Snapshot,
     TestSelection,
     TestStatus,
@@ -31,6 +40,9 @@ from regreen.values import (
 
 WORKERS = 2
 """Candidates in flight. More would only make them wait for each other on a small machine."""
+
+TOGETHER = 8
+"""How many candidates are tried in one process at first."""
 
 ENOUGH = 5
 """Plausible candidates that leave nothing red after which the search ends."""
@@ -117,6 +129,19 @@ class Search:
         """Candidates judged so far."""
         return sum(self.tried.values())
 
+    def note(self, candidate: Candidate, step: Step, found: Found | None, seconds: float) -> None:
+        """Count one candidate; `seconds`: what it took."""
+        if found is None:
+            self.seconds_refused += seconds
+            if step.report and step.report.rung is Rung.HOT and len(self.screened) < DOUBTED:
+                self.screened.append(candidate)
+        else:
+            if not self.found or (not found.leaves and all(one.leaves for one in self.found)):
+                self.tried_at_first = self.total
+            self.found.append(found)
+        self.tried[step.verdict.value] += 1
+        self.reasons[step.verdict.value] = step.reason
+
     @property
     def rivals_wanted(self) -> int:
         """How many candidates to judge after the first plausible one."""
@@ -153,35 +178,28 @@ async def search(
 
     async def work() -> None:
         while not _done(state, budget):
-            candidate = await queue.next()
-            if candidate is None:
+            some = await queue.next()
+            if not some:
                 state.exhausted = True
                 return
-            budget.candidates -= 1
-            order = state.total
-            started = tools.clock.monotonic()
-            step, found = await judge(field, candidate, tools, order, rung=Rung.HOT)
-            seconds = tools.clock.monotonic() - started
-            if found is None:
-                state.seconds_refused += seconds
-                if step.report and step.report.rung is Rung.HOT and len(state.screened) < DOUBTED:
-                    state.screened.append(candidate)
-            else:
-                if not state.found or (not found.leaves and all(one.leaves for one in state.found)):
-                    state.tried_at_first = state.total
-                state.found.append(found)
-            state.tried[step.verdict.value] += 1
-            state.reasons[step.verdict.value] = step.reason
-            reporter.candidate(
-                field.target.failure, CandidateVerdict(candidate, step.verdict, step.reason, seconds)
-            )
-            reporter.progress(
-                Progress(
-                    "search",
-                    f"{state.total} tried, {len(state.found)} plausible",
-                    field.target.failure.nodeid,
+            for each in await _screened(field, some, tools):
+                if _done(state, budget):
+                    return
+                budget.candidates -= 1
+                started = tools.clock.monotonic()
+                step, found = each.step, None
+                if step is None and each.request is not None:
+                    step, found = await climb(
+                        field, each.candidate, each.request, tools, state.total, rung=Rung.HOT
+                    )
+                assert step is not None  # noqa: S101 — there is a step or a request
+                seconds = each.seconds + tools.clock.monotonic() - started
+                state.note(each.candidate, step, found, seconds)
+                reporter.candidate(
+                    field.target.failure, CandidateVerdict(each.candidate, step.verdict, step.reason, seconds)
                 )
-            )
+                told = f"{state.total} tried, {len(state.found)} plausible"
+                reporter.progress(Progress("search", told, field.target.failure.nodeid))
 
     await all_or_none(*(work() for _ in range(WORKERS)))
     for order, candidate in enumerate(state.screened if not state.found else ()):
@@ -205,14 +223,65 @@ async def judge(
     field: Field, candidate: Candidate, tools: Tools, order: int = 0, *, rung: Rung = Rung.WARM
 ) -> tuple[Step, Found | None]:
     """Climb the cheap rungs: the gate, the target alone on `rung`, then warm with the impacted tests."""
+    request = prepared(field, candidate)
+    if isinstance(request, Step):
+        return request, None
+    return await climb(field, candidate, request, tools, order, rung=rung)
+
+
+def prepared(field: Field, candidate: Candidate) -> RunRequest | Step:
+    """The run of the target with a candidate; or why there is nothing to run."""
     try:
         overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
     except (ValueError, KeyError, UnicodeEncodeError) as error:
-        return Step(Verdict.UNAPPLICABLE, str(error)), None
+        return Step(Verdict.UNAPPLICABLE, str(error))
     refusal = field.gate.refuses(candidate, overlay)
     if refusal:
-        return Step(Verdict.REJECTED, refusal), None
-    request = request_for(field.target, field.snapshot, overlay)
+        return Step(Verdict.REJECTED, refusal)
+    return request_for(field.target, field.snapshot, overlay)
+
+
+@dataclass(slots=True)
+class _Screening:
+    """A candidate, and either its verdict or the run that has to tell.
+
+    Args:
+        seconds: its share of what was spent on it so far.
+    """
+
+    candidate: Candidate
+    request: RunRequest | None = None
+    step: Step | None = None
+    seconds: float = 0.0
+
+
+async def _screened(field: Field, candidates: Sequence[Candidate], tools: Tools) -> list[_Screening]:
+    """Judge those that need no run, and those that one run of them all refuses."""
+    started = tools.clock.monotonic()
+    every: list[_Screening] = []
+    for candidate in candidates:
+        ready = prepared(field, candidate)
+        every.append(
+            _Screening(candidate, step=ready) if isinstance(ready, Step) else _Screening(candidate, ready)
+        )
+        await asyncio.sleep(0)  # the gate takes some milliseconds each time
+    waiting = [each for each in every if each.request is not None]
+    reports = await tools.oracle.screen([each.request for each in waiting if each.request is not None])
+    for each, report in zip(waiting, reports, strict=True):
+        step = judge_alone(report, field.target) if report is not None else None
+        if step is not None and step.verdict is not Verdict.PLAUSIBLE:
+            each.step = step
+    share = (tools.clock.monotonic() - started) / len(every)
+    for each in every:
+        each.seconds = share
+    return every
+
+
+async def climb(
+    field: Field, candidate: Candidate, request: RunRequest, tools: Tools, order: int, *, rung: Rung
+) -> tuple[Step, Found | None]:
+    """Judge a candidate that was prepared: the target alone on `rung`, then warm with the impacted tests."""
+    overlay = request.overlay
     step = await climb_target(tools.oracle, field.target, replace(request, rung=rung))
     if step.verdict is not Verdict.PLAUSIBLE:
         return step, None
@@ -231,18 +300,12 @@ async def judge(
 
 
 class _Queue:
-    """Hands out candidates in order, made a handful at a time away from the event loop."""
-
-    BATCH = 16
+    """Hands out candidates in order, a handful at a time, made away from the event loop."""
 
     def __init__(self, candidates: Iterator[Candidate]) -> None:
         self._source = candidates
-        self._ready: list[Candidate] = []
         self._lock = asyncio.Lock()
 
-    async def next(self) -> Candidate | None:
+    async def next(self) -> list[Candidate]:
         async with self._lock:
-            if not self._ready:
-                self._ready = await run_blocking(lambda: list(islice(self._source, self.BATCH)))
-                self._ready.reverse()
-            return self._ready.pop() if self._ready else None
+            return await run_blocking(lambda: list(islice(self._source, TOGETHER)))

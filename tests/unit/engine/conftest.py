@@ -109,6 +109,9 @@ class NoOracle:
     def __init__(self) -> None:
         self.closed = 0
 
+    async def screen(self, requests: Sequence[RunRequest]) -> Sequence[RunReport | None]:
+        return [None] * len(requests)
+
     async def run(self, request: RunRequest) -> RunReport:
         raise AssertionError(request)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -161,6 +162,9 @@ class Told:
 
     def __init__(self) -> None:
         self.requests: list[RunRequest] = []
+
+    async def screen(self, requests: Sequence[RunRequest]) -> Sequence[RunReport | None]:
+        return [None] * len(requests)
 
     async def run(self, request: RunRequest) -> RunReport:
         self.requests.append(request)

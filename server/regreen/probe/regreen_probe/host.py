@@ -58,7 +58,7 @@ class Host(Forking):
         op = message["op"]
         if op == "run":
             self._start(line, message)
-        elif op == "hot":
+        elif op in ("hot", "batch"):
             self._hot(line, message)
         elif op == "precompile":
             self.files += message["files"]

@@ -13,11 +13,11 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from regreen_probe import confine, run, swap
+from regreen_probe import batch, confine, run, swap, tuning
 from regreen_probe.forking import Forking
 from regreen_probe.markers import Table
 from regreen_probe.pipe import HIGH, Pipe
@@ -101,6 +101,11 @@ class Parked(Forking):
 
     def obey(self, message: dict, line: bytes) -> bool:
         """Begin a hot run, or say why it cannot be one."""
+        if message["op"] == "batch":
+            for path in {candidate["path"] for candidate in message["candidates"]}:
+                self.functions.look_at(path)  # before anything runs
+            self._begin(message, lambda pipe: self._run_batch(message, pipe))
+            return True
         if message["op"] != "hot":
             return super().obey(message, line)
         number = message["id"]
@@ -112,17 +117,19 @@ class Parked(Forking):
                 self.say({"id": number, "ev": "unswappable", "reason": str(reason)})
                 self.say({"id": number, "ev": "ended", "code": 0, "signal": None})
                 return True
-        self.temps[number] = message["temp"]
-        self.fork(number, lambda pipe: self._run(message, swaps, pipe))
+        self._begin(message, lambda pipe: self._run(message, swaps, pipe))
         return True
+
+    def _begin(self, message: dict, run: Callable[[Pipe], None]) -> None:
+        self.temps[message["id"]] = message["temp"]
+        self.fork(message["id"], run)
 
     def buried(self, number: int) -> None:
         """A hot run has ended: so have its temporary files."""
         shutil.rmtree(self.temps.pop(number), ignore_errors=True)
 
-    def _run(self, message: dict, swaps: list[swap.Swap], pipe: Pipe) -> None:
-        """In the child: run the tests with the swapped code; ends the process."""
-        began = time.perf_counter()
+    def _settle(self, message: dict, pipe: Pipe) -> Pipe:
+        """In the child: become a run of its own; where its records go."""
         mine = self.parking.pipe
         mine.adopt(pipe, message["id"], message["key"])
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
@@ -131,6 +138,33 @@ class Parked(Forking):
         self.parking.confinement.enter_again(message["temp"])
         level = self.parking.confinement.level
         mine.send({"ev": "started", "pid": 0 if level == confine.FULL else os.getpid(), "isolation": level})
+        return mine
+
+    def _run_batch(self, message: dict, pipe: Pipe) -> None:
+        """In the child: try candidates one after the other; ends the process."""
+        mine = self._settle(message, pipe)
+        told: list[dict] = []
+        self.parking.reporter.send = told.append
+        session = self.session
+        for plugin in session.config.pluginmanager.get_plugins():
+            if isinstance(plugin, tuning.Tuner):
+                plugin.go_on()
+
+        def run() -> list[dict]:
+            told.clear()
+            for item in session.items:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                if told[-1].get("outcome") in ("failed", "error"):
+                    break
+            return [record for record in told if record["ev"] == "test"]
+
+        batch.Batch(self.functions, run, mine.send, message["seconds"]).try_all(message["candidates"])
+        _end(mine)
+
+    def _run(self, message: dict, swaps: list[swap.Swap], pipe: Pipe) -> None:
+        """In the child: run the tests with the swapped code; ends the process."""
+        began = time.perf_counter()
+        mine = self._settle(message, pipe)
         for one in swaps:
             one.apply()
         reporter, session = self.parking.reporter, self.session
@@ -149,6 +183,10 @@ class Parked(Forking):
             "loaded": [],
         }
         mine.send({**finished, "seconds": round(time.perf_counter() - began, 6)})
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(0 if os.getpid() == mine.owner else 1)
+        _end(mine)
+
+
+def _end(mine: Pipe) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0 if os.getpid() == mine.owner else 1)

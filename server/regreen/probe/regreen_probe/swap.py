@@ -34,11 +34,17 @@ class Swap:
     def __init__(self, functions: list[types.FunctionType], code: types.CodeType) -> None:
         self.functions = functions
         self.code = code
+        self.before = [(function, function.__code__) for function in functions]
 
     def apply(self) -> None:
         """Give the functions the new code."""
         for function in self.functions:
             function.__code__ = self.code
+
+    def undo(self) -> None:
+        """Give the functions the code they had."""
+        for function, code in self.before:
+            function.__code__ = code
 
 
 class _File:
@@ -79,17 +85,21 @@ class Functions:
                     if code is not None and code.co_filename in self.tables:
                         self.suspended.add(_key(code))
 
+    def look_at(self, path: str) -> None:
+        """Remember what of a file has run until now."""
+        if path in self.tables and path not in self.files:
+            self.files[path] = _File(path, self.tables[path])
+
     def plan(self, path: str, text: str) -> list[Swap]:
         """What to swap so that the file is as if `text` had been imported.
 
         Raises:
             NotSwappable: that cannot be had by swapping.
         """
-        if path not in self.tables:
+        self.look_at(path)
+        if path not in self.files:
             raise NotSwappable("the file was not imported, or not by its import statement alone")
-        file = self.files.get(path)
-        if file is None:
-            file = self.files[path] = _File(path, self.tables[path])
+        file = self.files[path]
         new = _lines(text.replace("\r\n", "\n").replace("\r", "\n"))
         chain, function, delta = _changed_function(file, new)
         first = min([function.lineno, *(d.lineno for d in function.decorator_list)])

@@ -90,6 +90,10 @@ class Tuner:
             config.args[:] = self.chosen  # and not what addopts names beside
         yield
 
+    def go_on(self) -> None:
+        """Whoever runs the tests from now on ends them."""
+        self.request = {**self.request, "stop_first": False}
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self, session):
         """Remember what can be ended."""
