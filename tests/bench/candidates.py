@@ -174,7 +174,7 @@ async def _measure(name: str, at: Place, nodeid: str) -> Row | None:
         began = time.perf_counter()
         screened = await tools.oracle.screen(tried)
         batched = (time.perf_counter() - began) / max(1, len(tried))
-        if all(report is None for report in screened):
+        if hot and all(report is None for report in screened):
             batched = statistics.median(hot)  # these tests cannot be run twice in one process
     finally:
         await tools.oracle.close()

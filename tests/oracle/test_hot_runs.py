@@ -339,8 +339,8 @@ async def test_candidates_of_equal_code_run_once_and_are_told_the_same(clean: Wo
 async def test_what_a_candidate_leaves_behind_is_noticed_and_nothing_after_it_is_believed(
     clean: World, spoils: str
 ) -> None:
-    told = await _screen(clean, *REFUSED[:4], ("result -= price", spoils), *REFUSED[4:7])
-    assert [report is None for report in told] == [False] * 4 + [True] * 4
+    told = await _screen(clean, *REFUSED[:8], ("result -= price", spoils), *REFUSED[8:10])
+    assert [report is None for report in told] == [False] * 8 + [True] * 3
     report = await _try(clean, "result -= price", "result += price", Rung.HOT)
     assert (report.rung, report.outcomes[TARGET].status.value) == (Rung.HOT, "passed")
 
@@ -356,8 +356,8 @@ async def test_what_a_candidate_leaves_behind_is_noticed_and_nothing_after_it_is
 async def test_a_candidate_that_ends_or_holds_up_the_batch_costs_only_those_beside_it(
     clean: World, ends: str
 ) -> None:
-    told = await _screen(clean, *REFUSED[:4], ("result -= price", ends), *REFUSED[4:6], seconds=0.5)
-    assert [report is None for report in told] == [False] * 4 + [True] * 3
+    told = await _screen(clean, *REFUSED[:8], ("result -= price", ends), *REFUSED[8:10], seconds=0.5)
+    assert [report is None for report in told] == [False] * 8 + [True] * 3
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from regreen_probe import identity, swap
 
-CHECK_EVERY = 4
+CHECK_EVERY = 8
 """After how many candidates the unpatched code is run again."""
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 

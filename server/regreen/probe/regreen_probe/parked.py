@@ -145,6 +145,7 @@ class Parked(Forking):
         mine = self._settle(message, pipe)
         told: list[dict] = []
         self.parking.reporter.send = told.append
+        self.parking.reporter.looks = 0  # the batch looks itself
         session = self.session
         for plugin in session.config.pluginmanager.get_plugins():
             if isinstance(plugin, tuning.Tuner):
