@@ -15,7 +15,8 @@ from regreen.pipeline.coverage import Coverage
 from regreen.pipeline.ground import survey
 from regreen.pipeline.proof import prove
 from regreen.pipeline.reproduce import reproduce
-from regreen.pipeline.search import Field, judge
+from regreen.pipeline.screening import Field
+from regreen.pipeline.search import judge
 from regreen.settings import Settings
 from regreen.validation.gate import Gate
 from regreen.values import Candidate, Rung, Suspect, VerifiedFix

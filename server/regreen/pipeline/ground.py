@@ -11,7 +11,7 @@ from regreen.localization import rank
 from regreen.pipeline.coverage import Coverage
 from regreen.pipeline.parts import Baseline, Tools
 from regreen.pipeline.places import changed_lines
-from regreen.pipeline.search import Field
+from regreen.pipeline.screening import Field
 from regreen.pipeline.texts import heads, load_sources
 from regreen.source import ProjectSources
 from regreen.validation.gate import Gate

@@ -11,7 +11,8 @@ from regreen import edits
 from regreen.pipeline.concurrent import all_or_none
 from regreen.pipeline.parts import Baseline, Tools
 from regreen.pipeline.places import patched_points
-from regreen.pipeline.search import Field, Found, judge
+from regreen.pipeline.screening import Field
+from regreen.pipeline.search import Found, judge
 from regreen.validation import ladder
 from regreen.validation.minimise import minimise
 from regreen.validation.perturb import perturbed

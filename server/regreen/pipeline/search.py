@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from pathlib import Path
 
-from regreen import edits
 from regreen.pipeline.concurrent import all_or_none
 from regreen.pipeline.parts import Tools
 from regreen.pipeline.places import patched_points
-from regreen.platform.background import run_blocking
+from regreen.pipeline.screening import Field, Queue, Ready, prepared
 from regreen.ports import Clock, Reporter
-from regreen.source import ProjectSources
-from regreen.validation.gate import Gate
 from regreen.validation.ladder import (
-    Known,
     Step,
-    Target,
     climb_selection,
     climb_target,
-    judge_alone,
-    request_for,
 )
 from regreen.values import (
     Candidate,
     CandidateVerdict,
     Progress,
     Rung,
-    RunRequest,
-    Snapshot,
-    TestSelection,
     TestStatus,
     Verdict,
 )
 
 WORKERS = 2
 """Candidates in flight. More would only make them wait for each other on a small machine."""
-
-TOGETHER = 8
-"""How many candidates are tried in one process at first."""
 
 ENOUGH = 5
 """Plausible candidates that leave nothing red after which the search ends."""
@@ -150,58 +134,34 @@ class Search:
         return max(RIVALS_LEAST, min(RIVALS_MOST, affordable))
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """What every candidate of one search is judged against.
-
-    Args:
-        select: the impacted tests of a candidate.
-        texts: the snapshot's bytes of every file a candidate may edit.
-        sources: the snapshot's Python files, parsed.
-    """
-
-    target: Target
-    snapshot: Snapshot
-    known: Known
-    gate: Gate
-    select: Callable[[Candidate], TestSelection]
-    texts: Mapping[Path, bytes]
-    sources: ProjectSources
-
-
 async def search(
     field: Field, candidates: Iterator[Candidate], tools: Tools, budget: Budget, reporter: Reporter
 ) -> Search:
     """Judge candidates in order until enough are plausible, none is left or the budget is spent."""
     state = Search()
-    queue = _Queue(candidates)
+    queue = Queue(field, candidates, tools)
 
     async def work() -> None:
         while not _done(state, budget):
-            some = await queue.next()
-            if not some:
+            each = await queue.next()
+            if each is None:
                 state.exhausted = True
                 return
-            for each in await _screened(field, some, tools):
-                if _done(state, budget):
-                    return
-                budget.candidates -= 1
-                started = tools.clock.monotonic()
-                step, found = each.step, None
-                if step is None and each.request is not None:
-                    step, found = await climb(
-                        field, each.candidate, each.request, tools, state.total, rung=Rung.HOT
-                    )
-                assert step is not None  # noqa: S101 — there is a step or a request
-                seconds = each.seconds + tools.clock.monotonic() - started
-                state.note(each.candidate, step, found, seconds)
-                reporter.candidate(
-                    field.target.failure, CandidateVerdict(each.candidate, step.verdict, step.reason, seconds)
-                )
-                told = f"{state.total} tried, {len(state.found)} plausible"
-                reporter.progress(Progress("search", told, field.target.failure.nodeid))
+            budget.candidates -= 1
+            started = tools.clock.monotonic()
+            step, found = await climb(field, each, tools, state.total, rung=Rung.HOT)
+            seconds = each.seconds + tools.clock.monotonic() - started
+            state.note(each.candidate, step, found, seconds)
+            reporter.candidate(
+                field.target.failure, CandidateVerdict(each.candidate, step.verdict, step.reason, seconds)
+            )
+            told = f"{state.total} tried, {len(state.found)} plausible"
+            reporter.progress(Progress("search", told, field.target.failure.nodeid))
 
-    await all_or_none(*(work() for _ in range(WORKERS)))
+    try:
+        await all_or_none(*(work() for _ in range(WORKERS)))
+    finally:
+        await queue.close()
     for order, candidate in enumerate(state.screened if not state.found else ()):
         if budget.spent:
             break
@@ -223,64 +183,16 @@ async def judge(
     field: Field, candidate: Candidate, tools: Tools, order: int = 0, *, rung: Rung = Rung.WARM
 ) -> tuple[Step, Found | None]:
     """Climb the cheap rungs: the gate, the target alone on `rung`, then warm with the impacted tests."""
-    request = prepared(field, candidate)
-    if isinstance(request, Step):
-        return request, None
-    return await climb(field, candidate, request, tools, order, rung=rung)
-
-
-def prepared(field: Field, candidate: Candidate) -> RunRequest | Step:
-    """The run of the target with a candidate; or why there is nothing to run."""
-    try:
-        overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
-    except (ValueError, KeyError, UnicodeEncodeError) as error:
-        return Step(Verdict.UNAPPLICABLE, str(error))
-    refusal = field.gate.refuses(candidate, overlay)
-    if refusal:
-        return Step(Verdict.REJECTED, refusal)
-    return request_for(field.target, field.snapshot, overlay)
-
-
-@dataclass(slots=True)
-class _Screening:
-    """A candidate, and either its verdict or the run that has to tell.
-
-    Args:
-        seconds: its share of what was spent on it so far.
-    """
-
-    candidate: Candidate
-    request: RunRequest | None = None
-    step: Step | None = None
-    seconds: float = 0.0
-
-
-async def _screened(field: Field, candidates: Sequence[Candidate], tools: Tools) -> list[_Screening]:
-    """Judge those that need no run, and those that one run of them all refuses."""
-    started = tools.clock.monotonic()
-    every: list[_Screening] = []
-    for candidate in candidates:
-        ready = prepared(field, candidate)
-        every.append(
-            _Screening(candidate, step=ready) if isinstance(ready, Step) else _Screening(candidate, ready)
-        )
-        await asyncio.sleep(0)  # the gate takes some milliseconds each time
-    waiting = [each for each in every if each.request is not None]
-    reports = await tools.oracle.screen([each.request for each in waiting if each.request is not None])
-    for each, report in zip(waiting, reports, strict=True):
-        step = judge_alone(report, field.target) if report is not None else None
-        if step is not None and step.verdict is not Verdict.PLAUSIBLE:
-            each.step = step
-    share = (tools.clock.monotonic() - started) / len(every)
-    for each in every:
-        each.seconds = share
-    return every
+    return await climb(field, prepared(field, candidate), tools, order, rung=rung)
 
 
 async def climb(
-    field: Field, candidate: Candidate, request: RunRequest, tools: Tools, order: int, *, rung: Rung
+    field: Field, ready: Ready, tools: Tools, order: int, *, rung: Rung
 ) -> tuple[Step, Found | None]:
     """Judge a candidate that was prepared: the target alone on `rung`, then warm with the impacted tests."""
+    if ready.step is not None or ready.request is None:
+        return ready.step or Step(Verdict.UNAPPLICABLE), None
+    candidate, request = ready.candidate, ready.request
     overlay = request.overlay
     step = await climb_target(tools.oracle, field.target, replace(request, rung=rung))
     if step.verdict is not Verdict.PLAUSIBLE:
@@ -297,15 +209,3 @@ async def climb(
     )
     leaves = sum(outcome.status.is_red for outcome in outcomes.values())
     return step, Found(candidate, order, step.report.behaviour if step.report else "", mends, leaves)
-
-
-class _Queue:
-    """Hands out candidates in order, a handful at a time, made away from the event loop."""
-
-    def __init__(self, candidates: Iterator[Candidate]) -> None:
-        self._source = candidates
-        self._lock = asyncio.Lock()
-
-    async def next(self) -> list[Candidate]:
-        async with self._lock:
-            return await run_blocking(lambda: list(islice(self._source, TOGETHER)))
