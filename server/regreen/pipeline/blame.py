@@ -6,6 +6,8 @@ fails in another way, is no fault of the code.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from regreen.pipeline.parts import Baseline, Tools
 from regreen.pipeline.triage import environment_problem
 from regreen.settings import Settings
@@ -14,6 +16,9 @@ from regreen.values import Failure, RunReport, RunRequest, TestStatus
 
 SECONDS = 10.0
 """How long the test may take."""
+
+CONFIRMED = 4
+"""How often it must go the same way again, in turns, before it is believed: a test may end as it likes."""
 
 _OF_NETWORK = frozenset(
     {
@@ -54,8 +59,12 @@ async def refused_by_isolation(target: Target, base: Baseline, tools: Tools, set
     failure = target.failure
     free = await tools.oracle.run(request)
     then = _instead(failure, free)
-    if not then or then != _instead(failure, await tools.oracle.run(request)):
+    if not then:
         return ""
+    for _ in range(CONFIRMED):
+        isolated = await tools.oracle.run(replace(request, relaxed=False))
+        if _instead(failure, isolated) or _instead(failure, await tools.oracle.run(request)) != then:
+            return ""  # chance
     for real in free.failures:
         if real.nodeid == failure.nodeid and (problem := environment_problem(real, base.snapshot)):
             return problem
