@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import logging
 import os
 import sys
 import traceback
 from collections.abc import Awaitable, Sequence
 from pathlib import Path
+from typing import Any
 
 from regreen import __version__
 from regreen.errors import RegreenError, StaleFix, UsageError, UserError
@@ -85,11 +87,23 @@ def _add_heal(heal: argparse.ArgumentParser) -> None:
     known = heal.add_mutually_exclusive_group()
     known.add_argument("--last-failed", action="store_true", help="only the tests that pytest saw fail last")
     known.add_argument("--junit", type=Path, metavar="FILE", help="only the red tests of a JUnit XML report")
-    heal.add_argument("--interpreter", default="", metavar="P", help="the Python that runs the tests")
-    heal.add_argument("--max-seconds", type=float, metavar="S", help="how long each heal may search")
     heal.add_argument(
-        "--max-gigabytes", type=float, metavar="G", help="how much may be copied (2 by default)"
+        "--max-seconds",
+        type=float,
+        metavar="S",
+        action=_Setting,
+        key="heal.maxSeconds",
+        help="how long each heal may search",
     )
+    heal.add_argument(
+        "--max-gigabytes",
+        type=float,
+        metavar="G",
+        action=_Setting,
+        key="mirror.maxGigabytes",
+        help="how much may be copied (2 by default)",
+    )
+    _add_settings(heal)
     heal.set_defaults(run=_heal)
 
 
@@ -106,11 +120,52 @@ def _heal(arguments: argparse.Namespace) -> int:
         patch=_absolute(arguments.patch),
         last_failed=arguments.last_failed,
         junit=_absolute(arguments.junit),
-        interpreter=_interpreter(arguments.interpreter),
-        max_seconds=arguments.max_seconds,
-        max_gigabytes=arguments.max_gigabytes,
+        settings=arguments.settings,
     )
     return run_until_stopped(heal_command(options, open_tools, make_git()))
+
+
+# --------------------------------------------------------------------------- settings
+
+
+class _Setting(argparse.Action):
+    """Notes a setting of the command line; `key` names it, else the argument does: NAME=VALUE."""
+
+    def __init__(self, *, key: str = "", **options: Any) -> None:
+        super().__init__(**options | {"dest": "settings", "default": {}})
+        self.key = key
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: Any = None
+    ) -> None:
+        key, value = self.key, values
+        if not key:
+            key, sign, text = values.removeprefix("regreen.").partition("=")
+            if not sign:
+                parser.error(f"argument {option}: {values!r} is not of the form NAME=VALUE")
+            try:
+                value = json.loads(text)
+            except ValueError:
+                value = text
+        if key == "interpreter":
+            value = _interpreter(str(value))
+        namespace.settings = {**namespace.settings, key: value}
+
+
+def _add_settings(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--interpreter",
+        metavar="P",
+        action=_Setting,
+        key="interpreter",
+        help="the Python that runs the tests",
+    )
+    command.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action=_Setting,
+        help="a setting, as JSON or plain text: isolation.network=true (docs/settings.md has all of them)",
+    )
 
 
 # --------------------------------------------------------------------------- what is set up
@@ -119,7 +174,7 @@ def _heal(arguments: argparse.Namespace) -> int:
 def _add_doctor(doctor: argparse.ArgumentParser) -> None:
     doctor.add_argument("path", nargs="?", type=Path, default=Path(), metavar="PATH")
     doctor.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    doctor.add_argument("--interpreter", default="", metavar="P", help="as for heal")
+    _add_settings(doctor)
     doctor.set_defaults(run=_doctor)
 
 
@@ -129,9 +184,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
     path = _absolute(arguments.path) or Path.cwd()
     return run_until_stopped(
-        doctor_command(
-            path, make_git(), as_json=arguments.json, interpreter=_interpreter(arguments.interpreter)
-        )
+        doctor_command(path, make_git(), as_json=arguments.json, asked=arguments.settings)
     )
 
 

@@ -136,3 +136,35 @@ def test_several_projects_are_all_examined(regreen: Regreen) -> None:
         (regreen.cwd / name / "pytest.ini").write_text("[pytest]\n")
     run = regreen("doctor", "--json")
     assert [Path(one["root"]).name for one in json.loads(run.stdout)["projects"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("isolation.level=none", "none: test runs can do whatever you can"),
+        ("regreen.isolation.network=true", "partial: test runs can use the network"),
+    ],
+)
+def test_isolation_that_a_setting_takes_away_is_not_claimed(
+    regreen: Regreen, shop: Path, setting: str, said: str
+) -> None:
+    status, items, _ = checkup(regreen, shop, "--interpreter", sys.executable, "--set", setting)
+    assert status == 0
+    assert items["isolation"]["value"].startswith(said)
+    assert "regreen.isolation." in items["isolation"]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("isolation.netwrok=true", "Did you mean `regreen.isolation.network`?"),
+        ("isolation.network=maybe", "must be true or false"),
+        ("isolation.network", "is not of the form NAME=VALUE"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_named(
+    regreen: Regreen, shop: Path, setting: str, said: str
+) -> None:
+    run = regreen("doctor", shop, "--set", setting)
+    assert run.returncode == 2
+    assert said in run.stderr

@@ -18,24 +18,22 @@ from typing import Any
 from regreen.errors import EnvironmentProblem, OracleFailed
 from regreen.oracle import envfile, lend, records
 from regreen.oracle.channel import COLD_RUN, Channel, ProbeEnded, Run, open_channel
-from regreen.oracle.confinement import as_seen, plan
-from regreen.oracle.drive import Limits, Stop, drive
+from regreen.oracle.confinement import as_seen, claimed, level_for, plan
+from regreen.oracle.drive import Limits, Stop, drive, what_next
 from regreen.oracle.environment import for_interpreter
 from regreen.oracle.hot import HotRuns
 from regreen.oracle.messages import run_message
 from regreen.oracle.records import Paths, ProbeFacts
-from regreen.oracle.runlog import RunLog, what_is_left
+from regreen.oracle.runlog import RunLog
 from regreen.platform.background import run_blocking, uninterrupted
 from regreen.ports import Mirror
 from regreen.settings import Settings
 from regreen.values import (
     Interpreter,
-    Isolation,
     Project,
     Rung,
     RunReport,
     RunRequest,
-    TestStatus,
 )
 
 OLDEST_PYTEST = 7
@@ -91,7 +89,7 @@ class ProbeOracle:
             mirror,
             settings,
             self._open_hot,
-            self._isolation,
+            self._level,
             self._extra_environment,
             self.run,
             self._slots,
@@ -117,7 +115,7 @@ class ProbeOracle:
         ):
             began = time.monotonic()
             stderr = ""
-            level = (await self._isolation()).level
+            level = await self._level()
             copy = as_seen(leased, level, relaxed=request.relaxed)
             log = RunLog(Paths(copy.roots), copy.copy_root)
             deadline = asyncio.get_running_loop().time() + request.seconds
@@ -142,10 +140,11 @@ class ProbeOracle:
                     raise OracleFailed(
                         f"a run could not be confined as it was a moment ago: {log.unconfined}"
                     )
-                args = _what_next(request, log, stop, stderr)
+                args = what_next(request, log, stop, stderr)
                 if args is None:
                     break
-            return log.report(time.monotonic() - began, stderr)
+            report = log.report(time.monotonic() - began, stderr)
+            return replace(report, isolation=claimed(report.isolation, self._settings))
 
     async def screen(self, requests: Sequence[RunRequest]) -> Sequence[RunReport | None]:
         """Try candidates together; see `ports.Oracle.screen`."""
@@ -232,26 +231,13 @@ class ProbeOracle:
                     self._host.process.close_stdin()
             return self._host
 
-    async def _isolation(self) -> Isolation:
-        """How runs are confined.
-
-        Raises:
-            EnvironmentProblem: the settings ask for more than this machine can do.
-        """
-        found = (await self._open_host()).facts.isolation
-        assert found is not None  # noqa: S101 — every host looks
-        if self._settings.isolation == "none":
-            return Isolation("none", why="the setting regreen.isolation.level turns it off")
-        if self._settings.isolation == "full" and found.level != "full":
-            raise EnvironmentProblem(
-                f"Test runs cannot be fully isolated on this machine: {found.why}.",
-                "Set regreen.isolation.level to auto to run them with what is possible.",
-            )
-        return found
+    async def _level(self) -> str:
+        """At which level runs are confined. Raises EnvironmentProblem when that is less than the settings ask for."""
+        return level_for((await self._open_host()).facts.isolation, self._settings)
 
     async def _open_hot(self) -> Run | None:
         host = await self._open_host()
-        if not host.facts.fork or (await self._isolation()).level == "none":
+        if not host.facts.fork or await self._level() == "none":
             return None
         self._numbers += 1
         return Run(host, self._numbers)
@@ -326,27 +312,3 @@ class ProbeOracle:
         await asyncio.sleep(SWEEP_SECONDS)
         if not host.busy and not host.ended:
             await host.process.kill_strays()
-
-
-def _what_next(request: RunRequest, log: RunLog, stop: Stop, stderr: str) -> tuple[str, ...] | None:
-    """The arguments of the process that goes on with the run; None when the run is over.
-
-    A process that ended in a test or between two tests is noted in the log.
-    """
-    if stop is Stop.LIMIT or log.finished or log.uncompilable:
-        return None
-    if stop is Stop.ENDED:
-        how = log.how_it_ended()
-        if log.current:
-            log.lost_test(TestStatus.CRASHED, f"the process ended inside this test ({how})", 0.0)
-        elif log.collecting:
-            said = stderr.strip().rsplit("\n", 1)[-1]
-            log.problem = f"the process ended during import or collection ({how}){said and ': ' + said}"
-            return None
-        else:
-            log.problem = f"the process ended outside of a test ({how})"
-            if not log.progressed:
-                return None
-    if request.stop_at_first_failure or log.collected is None:
-        return None
-    return what_is_left(request.nodeids, log)

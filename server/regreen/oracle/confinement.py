@@ -5,11 +5,52 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from regreen.errors import EnvironmentProblem
 from regreen.settings import Settings
-from regreen.values import RunRequest, WorkingCopy
+from regreen.values import Isolation, RunRequest, WorkingCopy
 
 MEGABYTE = 1_000_000
 TEMP, SHARED = Path("/tmp"), Path("/dev/shm")  # noqa: S108 — the run's own, wherever it is fully isolated
+
+
+def level_for(found: Isolation | None, settings: Settings) -> str:
+    """The level at which the runs of a project are confined.
+
+    Args:
+        found: what was seen to hold on this machine; None where nobody looked.
+        settings: of the project.
+
+    Raises:
+        EnvironmentProblem: the settings ask for more than this machine can do.
+    """
+    level = "none" if found is None or settings.isolation == "none" else found.level
+    if settings.isolation == "full" and level != "full":
+        why = f": {found.why}" if found is not None and found.why else ""
+        raise EnvironmentProblem(
+            f"Test runs cannot be fully isolated on this machine{why}.",
+            "Set regreen.isolation.level to auto to run them with what is possible.",
+        )
+    return level
+
+
+def claimed(level: str, settings: Settings) -> str:
+    """What may be said of a run that was confined at a level: with the network allowed, none is fully isolated."""
+    return "partial" if level == "full" and settings.network else level
+
+
+def in_force(found: Isolation | None, settings: Settings) -> Isolation:
+    """What the confinement of runs is worth. Raises as `level_for` does."""
+    level = level_for(found, settings)
+    if settings.isolation == "none":
+        return Isolation("none", why="the setting regreen.isolation.level turns it off")
+    if found is None:
+        return Isolation("none")
+    if not settings.network or level == "none":
+        return found
+    leaks = tuple(dict.fromkeys(("network", *found.leaks)))
+    return Isolation(
+        claimed(level, settings), leaks, "the setting regreen.isolation.network allows the network"
+    )
 
 
 def as_seen(copy: WorkingCopy, level: str, *, relaxed: bool = False) -> WorkingCopy:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from regreen.oracle.channel import Run
 from regreen.oracle.records import Record
-from regreen.oracle.runlog import RunLog
+from regreen.oracle.runlog import RunLog, what_is_left
 from regreen.platform.background import uninterrupted
-from regreen.values import TestStatus
+from regreen.values import RunRequest, TestStatus
 
 STACK_SECONDS = 0.5
 """How long a hanging run may take to say where it hangs."""
@@ -138,3 +138,27 @@ def _place(log: RunLog, stack: Record | None) -> str:
         if item.get("own"):
             return f", at {log.paths.user(item['path']).name}:{item['line']}"
     return ""
+
+
+def what_next(request: RunRequest, log: RunLog, stop: Stop, stderr: str) -> tuple[str, ...] | None:
+    """The arguments of the process that goes on with the run; None when the run is over.
+
+    A process that ended in a test or between two tests is noted in the log.
+    """
+    if stop is Stop.LIMIT or log.finished or log.uncompilable:
+        return None
+    if stop is Stop.ENDED:
+        how = log.how_it_ended()
+        if log.current:
+            log.lost_test(TestStatus.CRASHED, f"the process ended inside this test ({how})", 0.0)
+        elif log.collecting:
+            said = stderr.strip().rsplit("\n", 1)[-1]
+            log.problem = f"the process ended during import or collection ({how}){said and ': ' + said}"
+            return None
+        else:
+            log.problem = f"the process ended outside of a test ({how})"
+            if not log.progressed:
+                return None
+    if request.stop_at_first_failure or log.collected is None:
+        return None
+    return what_is_left(request.nodeids, log)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from regreen.oracle import records
@@ -21,52 +20,18 @@ from regreen.oracle.channel import ProbeEnded, Run
 from regreen.oracle.confinement import as_seen, plan
 from regreen.oracle.drive import Limits, Stop, drive
 from regreen.oracle.messages import hot_message, run_message
+from regreen.oracle.parked import Key, Parked, can_be_hot, essence, key_of, was_refused
 from regreen.oracle.records import Paths
 from regreen.oracle.runlog import RunLog
 from regreen.platform.background import uninterrupted
 from regreen.ports import Mirror
 from regreen.settings import Settings
-from regreen.values import Isolation, Project, Rung, RunReport, RunRequest, WorkingCopy
+from regreen.values import Project, Rung, RunReport, RunRequest
 
 log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 20.0
 """How long a parked run is kept for the next candidate."""
-
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
-_REFUSED = ("PermissionError", "OperationalError")
-"""Exceptions of tests that write into the project: a hot run may not, as its folder is shared."""
-
-Key = tuple[int, tuple[str, ...]]
-
-
-@dataclass(slots=True)
-class _Parked:
-    """A run that waits with its tests collected.
-
-    Args:
-        key: what it was parked for.
-        run: its own records.
-        copy: the folder that all its forks share, as they see it.
-        pid: of its process.
-        ended: that it did was heard.
-        number: of the last hot run.
-        held: ends it with all its forks, and gives the folder back.
-    """
-
-    key: Key
-    run: Run
-    copy: WorkingCopy
-    pid: int = 0
-    ended: bool = False
-    number: int = 0
-    held: AsyncExitStack = field(default_factory=AsyncExitStack)
-
-    async def end(self) -> None:
-        """Leave no process of it."""
-        if not self.ended:
-            await uninterrupted(self.run.kill(self.pid))
-        self.run.forget()
 
 
 class HotRuns:
@@ -77,7 +42,7 @@ class HotRuns:
         mirror: leases the folder.
         settings: of the project.
         open_run: a new run in the zygote; None where there is no fork or no confinement.
-        isolation: how runs are confined.
+        level: at which runs are confined.
         environment: variables of the project's own environment file.
         warm: runs a request in a fork of its own.
         slots: how many runs may go on at once.
@@ -89,7 +54,7 @@ class HotRuns:
         mirror: Mirror,
         settings: Settings,
         open_run: Callable[[], Awaitable[Run | None]],
-        isolation: Callable[[], Awaitable[Isolation]],
+        level: Callable[[], Awaitable[str]],
         environment: Callable[[], Awaitable[Mapping[str, str]]],
         warm: Callable[[RunRequest], Awaitable[RunReport]],
         slots: asyncio.Semaphore,
@@ -98,12 +63,12 @@ class HotRuns:
         self._mirror = mirror
         self._settings = settings
         self._open_run = open_run
-        self._isolation = isolation
+        self._level = level
         self._environment = environment
         self._warm = warm
         self._slots = slots
         self._lock = asyncio.Lock()
-        self._parked: _Parked | None = None
+        self._parked: Parked | None = None
         self._unfit: Key | None = None
         self._mixing: Key | None = None  # where candidates leave something behind for the next ones
         self._idle: asyncio.Task[None] | None = None
@@ -114,7 +79,7 @@ class HotRuns:
         Raises:
             OracleFailed: a record makes no sense.
         """
-        if not _can_be_hot(request):
+        if not can_be_hot(request):
             return None
         try:
             return await self._tried(request) or await self._tried(request, again=True)
@@ -142,9 +107,9 @@ class HotRuns:
             For each the report of a red run; None for those that have to be tried alone: they passed, they cannot be
             had by swapping, or one before them left something behind.
         """
-        fit = [n for n, request in enumerate(requests) if _can_be_hot(request)]
+        fit = [n for n, request in enumerate(requests) if can_be_hot(request)]
         answers: list[RunReport | None] = [None] * len(requests)
-        if len(fit) < 2 or self._mixing == _key(requests[fit[0]]):
+        if len(fit) < 2 or self._mixing == key_of(requests[fit[0]]):
             return answers
         try:
             async with self._lock:
@@ -161,7 +126,7 @@ class HotRuns:
         if not told.sound:
             self._mixing = parked.key
         for n, report in told.refused.items():
-            answers[fit[n]] = None if _was_refused(report) else report
+            answers[fit[n]] = None if was_refused(report) else report
         return answers
 
     async def close(self) -> None:
@@ -188,8 +153,8 @@ class HotRuns:
 
     # ------------------------------------------------------------------ parking
 
-    async def _ready(self, request: RunRequest) -> _Parked | None:
-        key = _key(request)
+    async def _ready(self, request: RunRequest) -> Parked | None:
+        key = key_of(request)
         if self._parked is not None and self._parked.key == key and self._parked.run.waits:
             return self._parked
         if self._unfit == key:
@@ -199,15 +164,15 @@ class HotRuns:
         self._unfit = None if self._parked is not None else key
         return self._parked
 
-    async def _park(self, key: Key, request: RunRequest) -> _Parked | None:
+    async def _park(self, key: Key, request: RunRequest) -> Parked | None:
         """Let a run collect its tests and stop there; None when it cannot, or would not tell the truth."""
         async with AsyncExitStack() as held:
             leased = await held.enter_async_context(self._mirror.lease(request.snapshot, {}))
             run = await self._open_run()
             if run is None:
                 return None
-            level = (await self._isolation()).level
-            parked = _Parked(key, run, as_seen(leased, level))
+            level = await self._level()
+            parked = Parked(key, run, as_seen(leased, level))
             held.push_async_callback(parked.end)
             confine = plan(level, leased, request, self._settings)
             if why := await self._stop_before_the_tests(parked, request, confine) or await self._differs(
@@ -219,7 +184,7 @@ class HotRuns:
             return parked
 
     async def _stop_before_the_tests(
-        self, parked: _Parked, request: RunRequest, confine: Mapping[str, Any]
+        self, parked: Parked, request: RunRequest, confine: Mapping[str, Any]
     ) -> str:
         """Why the run is not parked; "" when it is."""
         paths = Paths(parked.copy.roots)
@@ -252,17 +217,17 @@ class HotRuns:
                 parked.ended = True
                 return "the process ended while it collected the tests"
 
-    async def _differs(self, parked: _Parked, request: RunRequest) -> str:
+    async def _differs(self, parked: Parked, request: RunRequest) -> str:
         """Why a hot run of the unpatched code is not like a run of its own; "" when it is."""
         warm = await self._warm(request)
         hot = await self._hot(parked, request)
-        if hot is None or _essence(hot) != _essence(warm):
+        if hot is None or essence(hot) != essence(warm):
             return "unpatched, the tests end otherwise"
         return "" if hot.isolation != "none" else "nothing confines them"
 
     # ------------------------------------------------------------------ running
 
-    async def _screen(self, parked: _Parked, requests: Sequence[RunRequest]) -> BatchLog:
+    async def _screen(self, parked: Parked, requests: Sequence[RunRequest]) -> BatchLog:
         run = await self._open_run()
         if run is None:
             return BatchLog(Paths(()))
@@ -272,7 +237,7 @@ class HotRuns:
         run.send(batch_message(requests, parked.run.number, paths, temp=temp))
         return await screened(run, paths, requests[0].seconds_per_test)
 
-    async def _hot(self, parked: _Parked, request: RunRequest) -> RunReport | None:
+    async def _hot(self, parked: Parked, request: RunRequest) -> RunReport | None:
         parked.number += 1
         temp = parked.copy.copy_temp / f"regreen-hot-{parked.number}"
         paths = Paths(parked.copy.roots)
@@ -294,30 +259,4 @@ class HotRuns:
         if stop is not Stop.TEST and not told.finished:
             return None
         report = told.report(loop.time() - began, "")
-        return None if _was_refused(report) else replace(report, rung=Rung.HOT)
-
-
-def _can_be_hot(request: RunRequest) -> bool:
-    return (
-        len(request.overlay) == 1 and bool(request.nodeids) and not request.canaries and not request.observe
-    )
-
-
-def _key(request: RunRequest) -> Key:
-    return (request.snapshot.generation, request.nodeids)
-
-
-def _essence(report: RunReport) -> dict[str, tuple[str, str, str]]:
-    """What two runs of the same code must have in common."""
-    return {
-        nodeid: (
-            outcome.status.value,
-            outcome.failure.exception if outcome.failure else "",
-            _ADDRESS.sub("", outcome.failure.message) if outcome.failure else "",
-        )
-        for nodeid, outcome in report.outcomes.items()
-    }
-
-
-def _was_refused(report: RunReport) -> bool:
-    return any(failure.exception.rpartition(".")[2] in _REFUSED for failure in report.failures)
+        return None if was_refused(report) else replace(report, rung=Rung.HOT)

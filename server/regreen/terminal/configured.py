@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from regreen.errors import UsageError
 from regreen.settings import Settings, from_pyproject, merge
 from regreen.values import Project
 
 
-def settings_for(
-    project: Project,
-    *,
-    interpreter: str = "",
-    max_seconds: float | None = None,
-    max_gigabytes: float | None = None,
-) -> tuple[Settings, tuple[str, ...]]:
+def settings_for(project: Project, asked: Mapping[str, object]) -> tuple[Settings, tuple[str, ...]]:
     """Defaults, what the repository restricts, and the command line over both.
 
     Args:
         project: whose pyproject.toml is read.
-        interpreter: `--interpreter`; empty when it was not given.
-        max_seconds: `--max-seconds`; None when it was not given.
-        max_gigabytes: `--max-gigabytes`; None when it was not given.
+        asked: settings of the command line, by key ("isolation.network").
 
     Returns:
         The settings, and a sentence for each thing in pyproject.toml that is not used.
@@ -33,13 +27,6 @@ def settings_for(
     values, problem = from_pyproject(text)
     settings, complaints = merge(Settings(), values, from_repository=True)
     told = tuple(f"{path}: {sentence}" for sentence in [*([problem] if problem else []), *complaints])
-    asked: dict[str, object] = {}
-    if interpreter:
-        asked["interpreter"] = interpreter
-    if max_seconds is not None:
-        asked["heal.maxSeconds"] = max_seconds
-    if max_gigabytes is not None:
-        asked["mirror.maxGigabytes"] = max_gigabytes
     settings, refused = merge(settings, asked, from_repository=False)
     if refused:
         raise UsageError(refused[0])

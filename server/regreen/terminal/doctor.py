@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regreen import __version__
-from regreen.errors import RegreenError, UserError
+from regreen.errors import EnvironmentProblem, RegreenError, UserError
 from regreen.oracle import interpreters
 from regreen.oracle.client import ProbeOracle
+from regreen.oracle.confinement import in_force
 from regreen.oracle.records import ProbeFacts
 from regreen.platform.background import run_blocking
 from regreen.platform.dirs import cache_dir
@@ -21,7 +22,7 @@ from regreen.terminal.configured import settings_for
 from regreen.terminal.console import outputs
 from regreen.terminal.evidence import plural, size
 from regreen.terminal.tables import facts as facts_table
-from regreen.values import Interpreter, Isolation, Project, SearchStep
+from regreen.values import Interpreter, Project, SearchStep
 from regreen.workspace import scan
 from regreen.workspace.arguments import resolve
 from regreen.workspace.mirror import ProjectMirror
@@ -57,7 +58,7 @@ class Checkup:
         return all(item.ok for item in self.items)
 
 
-async def doctor_command(path: Path, git: Git, *, as_json: bool, interpreter: str = "") -> int:
+async def doctor_command(path: Path, git: Git, *, as_json: bool, asked: Mapping[str, object]) -> int:
     """Print the checkup of every project that `path` stands for.
 
     Returns:
@@ -69,7 +70,7 @@ async def doctor_command(path: Path, git: Git, *, as_json: bool, interpreter: st
     out, _ = outputs(machine=as_json)
     folder = path if await run_blocking(path.is_dir) else path.parent
     targets = await resolve([str(path)], folder, git)
-    checkups = [await examine(target.project, interpreter) for target in targets]
+    checkups = [await examine(target.project, asked) for target in targets]
     if as_json:
         fields = {"v": 1, "regreen": __version__, "projects": [_fields(one) for one in checkups]}
         out.file.write(json.dumps(fields, ensure_ascii=False, indent=2) + "\n")
@@ -79,9 +80,9 @@ async def doctor_command(path: Path, git: Git, *, as_json: bool, interpreter: st
     return 0 if all(one.ok for one in checkups) else 2
 
 
-async def examine(project: Project, interpreter: str = "") -> Checkup:
+async def examine(project: Project, asked: Mapping[str, object]) -> Checkup:
     """Look at one project. Starts its interpreter, runs none of its tests, changes nothing."""
-    settings, complaints = await run_blocking(settings_for, project, interpreter=interpreter)
+    settings, complaints = await run_blocking(settings_for, project, asked)
     found = await interpreters.search(project, settings)
     mirror = ProjectMirror(project, max_file_bytes=settings.max_file_megabytes * 1e6)
     facts = await _facts(project, found.interpreter, mirror, settings)
@@ -93,7 +94,7 @@ async def examine(project: Project, interpreter: str = "") -> Checkup:
         Item("rootdir", str(project.root)),
         _config(project),
         *await run_blocking(_mirror, project, settings, mirror.folder),
-        *([_isolation(facts)] if found.interpreter else []),
+        *([_isolation(facts, settings)] if found.interpreter else []),
         await run_blocking(_watch, project),
         _trust(project),
         Item("model", "off: fixes come from repair templates, and nothing leaves this machine"),
@@ -170,12 +171,15 @@ def _mirror(project: Project, settings: Settings, folder: Path) -> list[Item]:
     return items
 
 
-def _isolation(facts: ProbeFacts | RegreenError) -> Item:
+def _isolation(facts: ProbeFacts | RegreenError, settings: Settings) -> Item:
     if isinstance(facts, RegreenError):
         return Item(
             "isolation", f"the probe does not start: {facts}", ok=False, hint="Try another interpreter."
         )
-    isolation = facts.isolation or Isolation("none")
+    try:
+        isolation = in_force(facts.isolation, settings)
+    except EnvironmentProblem as problem:
+        return Item("isolation", problem.what, ok=False, hint=problem.hint)
     hint = f"Why not more: {isolation.why}." if isolation.why else ""
     if isolation.level == "none":
         hint += " Functions that delete, overwrite, spawn or send get no candidates here."

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -49,9 +49,7 @@ class HealOptions:
         cwd: what relative ones are relative to.
         patch: where a patch goes; None for none.
         junit: a report that names the red tests; None to find them by running.
-        interpreter: the Python that runs the tests; empty to look for it.
-        max_seconds: the limit of each heal; None for the setting's.
-        max_gigabytes: how much may be copied; None for the setting's.
+        settings: by key, over those of the project.
     """
 
     arguments: tuple[str, ...]
@@ -62,9 +60,7 @@ class HealOptions:
     patch: Path | None = None
     last_failed: bool = False
     junit: Path | None = None
-    interpreter: str = ""
-    max_seconds: float | None = None
-    max_gigabytes: float | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +144,7 @@ async def _heal_target(
     target: Target, options: HealOptions, open_tools: OpenTools, out: Console, err: Console
 ) -> Healed:
     project = target.project
-    settings, complaints = await run_blocking(
-        settings_for,
-        project,
-        interpreter=options.interpreter,
-        max_seconds=options.max_seconds,
-        max_gigabytes=options.max_gigabytes,
-    )
+    settings, complaints = await run_blocking(settings_for, project, options.settings)
     for sentence in complaints:
         err.print(sentence)
     reporter: ShownReporter = (

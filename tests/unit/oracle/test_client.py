@@ -84,9 +84,9 @@ def main(mode):
         say(json.dumps({"ev": "hello", "v": 1, "python": [3, 11, 7], "executable": "x", "pytest": "8.0",
                         "fork": True, "isolation": {"level": "none", "leaks": [], "why": ""}, "prefix": "x", "roots": []} | fields))
 
-    def started(id, pid=None):
+    def started(id, pid=None, isolation="none"):
         pid = pid or subprocess.Popen(["sleep", "3600"], start_new_session=True).pid
-        send("started", id=id, pid=pid, isolation="none")
+        send("started", id=id, pid=pid, isolation=isolation)
         return pid
 
     def collected(id, *ids):
@@ -163,11 +163,11 @@ class Stage:
         self.oracle = self.make()
 
     def make(
-        self, *, pytest_version: str | None = "8.0", kind: str = "pytest", env_file: str = ""
+        self, *, pytest_version: str | None = "8.0", kind: str = "pytest", **settings: Any
     ) -> ProbeOracle:
         project = Project(self.root, self.root, kind=kind)
         interpreter = Interpreter(Path(sys.executable), (3, 11, 7), pytest_version, "test")
-        return ProbeOracle(project, interpreter, self.mirror, Settings(env_file=env_file), self.environment)
+        return ProbeOracle(project, interpreter, self.mirror, Settings(**settings), self.environment)
 
     def play(self, text: str) -> None:
         self.scenario.write_text(textwrap.dedent(text))
@@ -264,6 +264,64 @@ async def test_unpatched_runs_may_keep_bytecode_and_patched_ones_may_not(stage: 
     await stage.run("t::a", overlay={stage.root / "a.py": b""})
     await stage.run("t::a", canaries=(CanaryPoint(stage.root / "a.py", 0),))
     assert [message["confine"]["keep_bytecode"] for message in stage.heard("run")] == [True, False, False]
+
+
+AT = "hello(isolation={{'level': '{}', 'leaks': [], 'why': 'the kernel is old'}})"
+
+
+async def test_who_asks_for_more_isolation_than_there_is_gets_no_run(stage: Stage) -> None:
+    stage.play(SERVE.replace("hello()", AT.format("partial")))
+    oracle = stage.make(isolation="full")
+    with pytest.raises(
+        EnvironmentProblem, match="cannot be fully isolated on this machine: the kernel is old"
+    ):
+        await oracle.run(RunRequest(stage.snapshot, ("t::a",)))
+    assert stage.heard("run") == []
+    await oracle.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "level"),
+    [
+        ({}, "full"),
+        ({"isolation": "none"}, "none"),
+        ({"isolation": "full"}, "full"),
+        ({"network": True}, "full"),
+    ],
+)
+async def test_a_run_is_confined_as_the_settings_say(
+    stage: Stage, settings: dict[str, Any], level: str
+) -> None:
+    stage.play(SERVE.replace("hello()", AT.format("full")))
+    oracle = stage.make(**settings)
+    await oracle.run(RunRequest(stage.snapshot, ("t::a",)))
+    [message] = stage.heard("run")
+    assert message["confine"]["level"] == level
+    assert message["confine"]["network"] is settings.get("network", False)
+    await oracle.close()
+
+
+async def test_with_the_network_allowed_a_run_is_not_called_fully_isolated(stage: Stage) -> None:
+    stage.play(
+        SERVE.replace("hello()", AT.format("full")).replace("started(id)", "started(id, isolation='full')")
+    )
+    for network, said in ((False, "full"), (True, "partial")):
+        oracle = stage.make(network=network)
+        report = await oracle.run(RunRequest(stage.snapshot, ("t::a",)))
+        assert report.isolation == said
+        await oracle.close()
+
+
+async def test_a_run_that_could_not_be_confined_is_no_run(stage: Stage) -> None:
+    stage.play("""
+        hello()
+        id = run()["id"]
+        say("%d %s" % (id, json.dumps({"ev": "unconfined", "id": id, "why": "the mount of /x is refused"})))
+        send("ended", id=id, code=1, signal=None)
+        run()
+    """)
+    with pytest.raises(OracleFailed, match="the mount of /x is refused"):
+        await stage.run("t::a")
 
 
 @pytest.mark.parametrize(
