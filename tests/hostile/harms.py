@@ -66,6 +66,7 @@ HARMS = [
         "secret",
     ),
     Harm("reads a .env outside", "print(open(W.outside + '/.env').read())", "secret"),
+    Harm("reads what lies elsewhere on the machine", "print(open(W.beside + '/notes').read())", "secret"),
     Harm("reads the server's environment", "print(open('/proc/%d/environ' % W.victim).read())", "secret"),
     Harm(
         "reads everybody's environment",

@@ -51,10 +51,13 @@ class World:
         self.user = user
         self.mark = self.base.name + "-mark"
         self.home, self.outside = self.base / "home", self.base / "outside"
+        # Not in a place of which every run has its own; only root may make one.
+        self.beside = Path(tempfile.mkdtemp(prefix="regreen-beside-", dir="/" if os.getuid() == 0 else None))
         for path, text in (
             (self.home / ".ssh/id_rsa", SECRET),
             (self.home / ".bashrc", ""),
             (self.outside / ".env", SECRET),
+            (self.beside / "notes", SECRET),
         ):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -96,7 +99,7 @@ class World:
         """Lay out the project with the attack in it, and start the victim."""
         self.copy = Copy(self.base / harm.name.replace(" ", "-"), {"pytest.ini": "[pytest]\naddopts = -s\n"})
         if self.user is not None:
-            for path in (self.base, *self.base.rglob("*")):
+            for path in (self.base, *self.base.rglob("*"), self.beside, self.beside / "notes"):
                 os.chown(path, self.user, self.user, follow_symlinks=False)
         self.victim = subprocess.Popen(
             ["sleep", "600"], env={"OPENAI_API_KEY": SECRET}, **self._who(), start_new_session=True
@@ -106,6 +109,7 @@ class World:
         ]
         places = {
             "home": str(self.home), "user": str(self.copy.user), "outside": str(self.outside), "mark": self.mark,
+            "beside": str(self.beside),
             "packages": str(self.packages), "victim": self.victim.pid, "tcp": self.tcp.getsockname()[1],
             "udp": self.udp.getsockname()[1], "door": str(self.outside / "door"), "addresses": addresses,
             "inherited": "inherited",
@@ -217,6 +221,7 @@ class World:
         for place in SHARED:
             Path(place, self.mark).unlink(missing_ok=True)
         shutil.rmtree(self.base, ignore_errors=True)
+        shutil.rmtree(self.beside, ignore_errors=True)
 
 
 @pytest.fixture(scope="session", params=USERS)

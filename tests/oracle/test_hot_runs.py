@@ -296,6 +296,13 @@ CLEAN_TESTS = """
 REFUSED = [("result -= price", f"result += {n} * price") for n in range(2, 12)]
 
 
+FORGE = """import os, stat
+        for fd in range(3, 1024):
+            try:
+                if stat.S_ISFIFO(os.fstat(fd).st_mode): os.write(fd, b'{"id": 1, "ev": "screened", "number": 0}' + bytes([10]))
+            except OSError: pass"""
+
+
 @pytest.fixture
 def clean(world: World) -> World:
     world.write(shop=CLEAN, tests__test_shop=CLEAN_TESTS)
@@ -358,6 +365,15 @@ async def test_a_candidate_that_ends_or_holds_up_the_batch_costs_only_those_besi
 ) -> None:
     told = await _screen(clean, *REFUSED[:8], ("result -= price", ends), *REFUSED[8:10], seconds=0.5)
     assert [report is None for report in told] == [False] * 8 + [True] * 3
+
+
+async def test_of_a_batch_with_a_candidate_that_writes_records_of_its_own_nothing_is_believed(
+    clean: World,
+) -> None:
+    told = await _screen(clean, *REFUSED[:8], ("result -= price", FORGE), *REFUSED[8:10], seconds=0.5)
+    assert told == [None] * 11
+    report = await _try(clean, *REFUSED[0], Rung.WARM)
+    assert report.outcomes[TARGET].status.value == "failed"
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,14 @@ def test_devices():
 def test_limits():
     assert resource.getrlimit(resource.RLIMIT_CORE)[0] == 0
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == 1 << 30
+
+
+def test_nothing_more_can_be_asked_of_the_kernel():
+    status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+    assert [int(status[name], 16) for name in ("CapEff", "CapPrm", "CapBnd", "CapAmb")] == [0, 0, 0, 0]
+    assert (int(status["NoNewPrivs"]), int(status["Seccomp"])) == (1, 2)
+    assert os.statvfs("/proc").f_flag & os.ST_RDONLY
+    assert len([pid for pid in os.listdir("/proc") if pid.isdigit()]) < 5
 """,
 }
 
@@ -220,7 +228,7 @@ def test_honest_tests_live_at_full_isolation(every_python: Path, tmp_path: Path)
         r["nodeid"]: (r["failure"] or {}).get("message") for r in ran.of("test") if r["outcome"] != "passed"
     }
     assert red == {}
-    assert len(ran.of("test")) == 20
+    assert len(ran.of("test")) == 21
     assert ran.one("started")["isolation"] == "full"
     assert sorted(p.name for p in copy.user.iterdir()) == [".hidden", ".venv", "data", "test_it.py"]
     assert sorted(p.name for p in copy.root.iterdir()) == [".hidden", "data", "test_it.py"]

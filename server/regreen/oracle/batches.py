@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from regreen import edits
+from regreen.errors import OracleFailed
 from regreen.oracle import records
 from regreen.oracle.channel import ProbeEnded, Run
 from regreen.oracle.records import Paths, Record, need, need_all
 from regreen.values import Rung, RunReport, RunRequest, TestOutcome
+
+log = logging.getLogger(__name__)
 
 MARGIN_SECONDS = 2.0
 """How much longer than its processor time a candidate may keep us waiting."""
@@ -71,8 +75,7 @@ class BatchLog:
         elif event == "ended":
             self.ended = True
         elif event == "forged":
-            self.refused.clear()
-            self.ended = True
+            raise OracleFailed("a candidate of a batch wrote into the pipe of the results")
 
     def _screened(self, record: Record) -> None:
         number = need(record, "number", int)
@@ -94,21 +97,24 @@ class BatchLog:
 
 
 async def screened(run: Run, paths: Paths, seconds: float) -> BatchLog:
-    """Take in the records of a batch that was just sent; leaves nothing of it, also when cancelled.
+    """Take in the records of a batch that was just sent; its process is ended, also when this is cancelled.
 
     Args:
         run: of the batch.
         paths: of the copy.
         seconds: processor time for each candidate.
     """
-    log = BatchLog(paths)
+    told = BatchLog(paths)
     try:
-        while not log.ended:
-            log.feed(await run.record(seconds + MARGIN_SECONDS))
+        while not told.ended:
+            told.feed(await run.record(seconds + MARGIN_SECONDS))
     except (asyncio.TimeoutError, ProbeEnded):
         pass  # what was found sound until then holds
+    except OracleFailed as error:
+        log.warning("nothing of a batch is believed: %s", error)
+        told.refused.clear()
     finally:
-        if not log.ended:
+        if not told.ended:
             run.send({"op": "kill"})
         run.forget()
-    return log
+    return told

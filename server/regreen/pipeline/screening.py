@@ -45,17 +45,15 @@ class Field:
 
 @dataclass(slots=True)
 class Ready:
-    """A candidate, and its verdict or the run that has to tell.
+    """A candidate that was applied.
 
     Args:
-        request: of the target with it.
-        step: what is known without a run of its own.
+        next: the run of the target with it, or the verdict where none is needed.
         seconds: its share of what was spent on it so far.
     """
 
     candidate: Candidate
-    request: RunRequest | None = None
-    step: Step | None = None
+    next: RunRequest | Step
     seconds: float = 0.0
 
 
@@ -64,10 +62,10 @@ def prepared(field: Field, candidate: Candidate) -> Ready:
     try:
         overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
     except (ValueError, KeyError, UnicodeEncodeError) as error:
-        return Ready(candidate, step=Step(Verdict.UNAPPLICABLE, str(error)))
+        return Ready(candidate, Step(Verdict.UNAPPLICABLE, str(error)))
     refusal = field.gate.refuses(candidate, overlay)
     if refusal:
-        return Ready(candidate, step=Step(Verdict.REJECTED, refusal))
+        return Ready(candidate, Step(Verdict.REJECTED, refusal))
     return Ready(candidate, request_for(field.target, field.snapshot, overlay))
 
 
@@ -108,12 +106,12 @@ class Queue:
         for candidate in candidates:
             every.append(prepared(self._field, candidate))
             await asyncio.sleep(0)  # the gate takes some milliseconds each time
-        waiting = [(each, each.request) for each in every if each.request is not None]
+        waiting = [(each, each.next) for each in every if isinstance(each.next, RunRequest)]
         reports = await self._tools.oracle.screen([request for _, request in waiting])
         for (each, _), report in zip(waiting, reports, strict=True):
             step = judge_alone(report, self._field.target) if report is not None else None
             if step is not None and step.verdict is not Verdict.PLAUSIBLE:
-                each.step = step
+                each.next = step
         for each in every:
             each.seconds = (clock.monotonic() - started) / len(every)
         return every

@@ -190,9 +190,9 @@ async def climb(
     field: Field, ready: Ready, tools: Tools, order: int, *, rung: Rung
 ) -> tuple[Step, Found | None]:
     """Judge a candidate that was prepared: the target alone on `rung`, then warm with the impacted tests."""
-    if ready.step is not None or ready.request is None:
-        return ready.step or Step(Verdict.UNAPPLICABLE), None
-    candidate, request = ready.candidate, ready.request
+    if isinstance(ready.next, Step):
+        return ready.next, None
+    candidate, request = ready.candidate, ready.next
     overlay = request.overlay
     step = await climb_target(tools.oracle, field.target, replace(request, rung=rung))
     if step.verdict is not Verdict.PLAUSIBLE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -81,6 +82,47 @@ def test_whatever_is_left_out_repeated_moved_or_changed_is_noticed(data: st.Data
     else:
         lines[place] = json.dumps(RECORDS[place]).encode() + b"\n"
     assert None in heard(seal, lines), (what, lines)
+
+
+@pytest.mark.parametrize("moment", ["while it is written", "while its text is made"])
+def test_a_record_that_interrupts_another_one_leaves_all_of_them_whole_and_in_order(moment: str) -> None:
+    seal, lines = Seal(), list[bytes]()
+    pipe = island("pipe")
+    writing = pipe.Pipe(99)
+    writing.seal(seal.key.hex())
+    interruptions = [{"id": 3, "ev": "stack", "threads": [n]} for n in range(3)]
+
+    def interrupt() -> None:
+        if interruptions:
+            writing.send(interruptions.pop(0))
+
+    def write(_fd: int, data: bytes) -> int:
+        half = bytes(data[: max(1, len(data) // 2)])
+        lines.append(half)
+        interrupt()
+        return len(half)
+
+    def write_whole(_fd: int, data: bytes) -> int:
+        lines.append(bytes(data))
+        return len(data)
+
+    def dumps(record: Record, **options: Any) -> str:
+        if record["ev"] != "stack":
+            interrupt()
+        return json.dumps(record, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if moment == "while it is written":
+            patch.setattr(pipe.os, "write", write)
+        else:
+            patch.setattr(pipe, "json", SimpleNamespace(dumps=dumps))
+            patch.setattr(pipe.os, "write", write_whole)
+        for record in RECORDS:
+            writing.send(record)
+    told = heard(seal, b"".join(lines).splitlines(keepends=True))
+    assert None not in told
+    assert [record for record in told if record and record["ev"] != "stack"] == RECORDS
+    assert len(told) == 6
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ try:
 except ImportError:
     resource = None
 
-LEVELS = FULL, PARTIAL, NONE = ("full", "partial", "none")
+FULL, PARTIAL, NONE = "full", "partial", "none"
 LINUX = sys.platform.startswith("linux")
 
 

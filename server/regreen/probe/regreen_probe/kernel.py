@@ -14,10 +14,9 @@ import struct
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 24, 38, 47, 4
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 1 << 17, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30
-NEWTIME, NEWCGROUP = 1 << 7, 1 << 25
+NEWCGROUP = 1 << 25
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 1 << 12, 1 << 14, 1 << 18
-MNT_DETACH = 2
-AT_FDCWD, AT_RECURSIVE, AT_EMPTY_PATH = -100, 0x8000, 0x1000
+AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 OPEN_TREE_CLONE, OPEN_TREE_CLOEXEC = 1, os.O_CLOEXEC
 MOVE_FROM_FD = 4  # MOVE_MOUNT_F_EMPTY_PATH
 ATTR_RDONLY, ATTR_NOSUID = 1, 2
@@ -29,7 +28,7 @@ OPEN_TREE, MOVE_MOUNT, CLOSE_RANGE, MOUNT_SETATTR = 428, 429, 436, 442
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 
 _X86 = {
-    "ioctl": 16, "clone": 56, "socket": 41, "ptrace": 101, "setpriority": 141, "pivot_root": 155, "acct": 163,
+    "ioctl": 16, "clone": 56, "socket": 41, "ptrace": 101, "pivot_root": 155, "acct": 163,
     "chroot": 161, "mount": 165, "umount2": 166, "swapon": 167, "swapoff": 168, "reboot": 169,
     "init_module": 175, "delete_module": 176, "quotactl": 179, "kexec_load": 246, "add_key": 248,
     "request_key": 249, "keyctl": 250, "unshare": 272, "perf_event_open": 298, "open_by_handle_at": 304,
@@ -37,7 +36,7 @@ _X86 = {
     "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
 }  # fmt: skip
 _ARM = {
-    "ioctl": 29, "clone": 220, "socket": 198, "ptrace": 117, "setpriority": 140, "pivot_root": 41, "acct": 89,
+    "ioctl": 29, "clone": 220, "socket": 198, "ptrace": 117, "pivot_root": 41, "acct": 89,
     "chroot": 51, "mount": 40, "umount2": 39, "swapon": 224, "swapoff": 225, "reboot": 142,
     "init_module": 105, "delete_module": 106, "quotactl": 60, "kexec_load": 104, "add_key": 217,
     "request_key": 218, "keyctl": 219, "unshare": 97, "perf_event_open": 241, "open_by_handle_at": 265,
@@ -45,7 +44,7 @@ _ARM = {
     "kexec_file_load": 294, "bpf": 280, "userfaultfd": 282,
 }  # fmt: skip
 _NEW = {
-    "pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
+    "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
     "open_tree": OPEN_TREE, "move_mount": MOVE_MOUNT, "fsopen": 430, "fsconfig": 431, "fsmount": 432,
     "fspick": 433, "clone3": 435, "pidfd_getfd": 438, "process_madvise": 440, "mount_setattr": MOUNT_SETATTR,
     "quotactl_fd": 443,
@@ -93,11 +92,6 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
         os.fsencode(source), os.fsencode(target), what, ctypes.c_ulong(flags), os.fsencode(options)
     )
     _checked(result, "mount of %s" % (kind or source), target)
-
-
-def unmount(target: str) -> None:
-    """Take a mount out of sight; whoever uses it goes on. Raises OSError when it is refused."""
-    _checked(_libc.umount2(os.fsencode(target), MNT_DETACH), "unmount", target)
 
 
 def clone_tree(path: str) -> int:

@@ -44,14 +44,15 @@ class Pipe:
         """Send one record; a signal handler may call this in the middle of another send."""
         if os.getpid() != self.owner:
             return
-        self._waiting.append(self._line(record, b"%d" % self._number))
-        self._number += 1
+        self._waiting.append(self._text(record))
         if self._busy:
             return
         self._busy = True
         try:
             while self._waiting:
-                data = memoryview(self._waiting[0])
+                # Numbered here, in the order in which they leave: who interrupts a send only adds to what waits.
+                data = memoryview(self._sealed(self._waiting[0], b"%d" % self._number))
+                self._number += 1
                 while data:
                     data = data[os.write(self.fd, data) :]
                 del self._waiting[0]
@@ -63,16 +64,18 @@ class Pipe:
         if os.getpid() == self.owner:
             self.send(record)
             return
-        os.write(self.fd, self._line(record, b"fork"))
+        os.write(self.fd, self._sealed(self._text(record), b"fork"))
 
     def send_plainly(self, record: dict[str, object]) -> None:
         """Send a short record without a seal, from a process beside the run."""
-        os.write(self.fd, json.dumps({"id": self.run, **record}).encode("ascii") + b"\n")
+        os.write(self.fd, self._text(record) + b"\n")
 
-    def _line(self, record: dict[str, object], number: bytes) -> bytes:
+    def _text(self, record: dict[str, object]) -> bytes:
         if self.run is not None:
             record = {"id": self.run, **record}
-        text = json.dumps(record, ensure_ascii=True).encode("ascii")
+        return json.dumps(record, ensure_ascii=True).encode("ascii")
+
+    def _sealed(self, text: bytes, number: bytes) -> bytes:
         if self._key is None:
             return text + b"\n"
         seal = hashlib.blake2b(number + b" " + text, key=self._key, digest_size=16).hexdigest()
