@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
 import json
 import os
 from collections.abc import Callable
 
-from regreen_probe import cache, confine, effects, facts, identity, preload, run
+from regreen_probe import cache, confine, effects, facts, preload, run, suite
 from regreen_probe.forking import CHUNK, Forking
 from regreen_probe.pipe import Pipe, private
 
@@ -27,8 +26,7 @@ def serve(reader: int, pipe: Pipe) -> None:
     """Be the zygote until the server says stop or goes away; ends the process."""
     seen = effects.look()  # while this process is small
     with contextlib.suppress(ImportError):  # told by hello: the project may need none of its own
-        importlib.import_module("pytest")
-    identity.remember()
+        suite.prepare()
     pytest = facts.imported_pytest()
     if not can_fork():
         pipe.send(facts.hello(pytest, fork=False, isolation=seen))

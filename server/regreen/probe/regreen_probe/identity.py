@@ -38,13 +38,6 @@ def remember() -> None:
     )
 
 
-def accept(owner: object, key: str) -> None:
-    """What stands there now is ours."""
-    for number, (known, name, _, text) in enumerate(_known):
-        if known is owner and name == key:
-            _known[number] = (owner, key, owner.__dict__[key], text)
-
-
 def _of_class(owner: type, name: str) -> None:
     for key, value in list(vars(owner).items()):
         function = getattr(value, "__func__", value)

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import sysconfig
 
 from regreen_probe import confine, identity, loader, preload, redirect, signals
 from regreen_probe.pipe import Pipe
+
+NEEDS_PYTEST = ("comparisons", "failures", "parked", "plugin", "tuning")
+"""Our own modules that every run needs and that import pytest."""
+
+
+def prepare() -> None:
+    """Import pytest and what needs it, and remember it as it is now; what a zygote did, its forks need not do.
+
+    Raises:
+        ImportError: there is no pytest.
+    """
+    for name in NEEDS_PYTEST:
+        importlib.import_module("regreen_probe." + name)
+    from regreen_probe import tuning
+
+    tuning.read_carefully()
+    identity.remember()
 
 
 def uncompilable(paths: list[str], options: loader.Options) -> list[dict[str, object]]:
@@ -37,6 +55,7 @@ def run(
     commands: int | None,
 ) -> dict[str, object]:
     """Run pytest; the `finished` record, but for its seconds."""
+    prepare()
     import pytest
 
     from regreen_probe import comparisons, failures, parked, plugin, tuning
@@ -67,9 +86,8 @@ def run(
         )
 
     signals.answer_dumps(answer, ear)
-    identity.remember()
     before = set(sys.modules)
-    tuning.guard_bytecode(write=request["confine"]["keep_bytecode"], folder=confinement.bytecode)
+    tuning.keep_bytecode(write=request["confine"]["keep_bytecode"], folder=confinement.bytecode)
     if not request["details"]:
         tuning.spare_diffs()
     if request["kind"] == "django":

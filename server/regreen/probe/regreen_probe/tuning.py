@@ -10,8 +10,6 @@ import unittest.case
 
 import pytest
 
-from regreen_probe import identity
-
 QUIET = {
     "boxed": False,
     "color": "no",
@@ -116,19 +114,17 @@ class _Writing:
         return getattr(sys, name)
 
 
-def guard_bytecode(*, write: bool, folder: str | None) -> None:
-    """Let pytest keep and read .pyc files of rewritten test files where that is safe.
+def read_carefully() -> None:
+    """Let pytest read the .pyc file of a rewritten test file only where that is safe.
 
-    One is read only if the test file was at rest for a while before it was made: older versions match them by
-    size and whole seconds alone, and edits are quicker. It may also have been compiled under another name.
-
-    Args:
-        write: whether new ones are kept; everything else imports with sys.dont_write_bytecode.
-        folder: where they are; None for beside the test files.
+    It must have been at rest for a while before it was made: older versions match them by size and whole seconds
+    alone, and edits are quicker. It may also have been compiled under another name. Before anything of pytest is
+    remembered as it is; once is enough.
     """
     rewrite = sys.modules["_pytest.assertion.rewrite"]
-    rewrite.sys = _Writing(write=write, folder=folder)
     plain = rewrite._read_pyc
+    if plain.__module__ == __name__:
+        return
 
     def careful(source, pyc, *more, **named):
         try:
@@ -139,7 +135,16 @@ def guard_bytecode(*, write: bool, folder: str | None) -> None:
         return code if code is not None and code.co_filename == str(source) else None
 
     rewrite._read_pyc = careful
-    identity.accept(rewrite, "_read_pyc")
+
+
+def keep_bytecode(*, write: bool, folder: str | None) -> None:
+    """Tell pytest about the .pyc files of rewritten test files.
+
+    Args:
+        write: whether new ones are kept; everything else imports with sys.dont_write_bytecode.
+        folder: where they are; None for beside the test files.
+    """
+    sys.modules["_pytest.assertion.rewrite"].sys = _Writing(write=write, folder=folder)
 
 
 class _NoDiffs:
