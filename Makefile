@@ -95,8 +95,8 @@ check: .venv/developing ## ruff, mypy --strict, import-linter
 bench-server: .venv/developing ## start-up, reply times, idle load and memory, as ratios
 	@$(PY) -m tests.bench start replies idle memory $(ARGS)
 
-bench-verify: .venv/developing ## what trying a candidate costs on each rung, and what isolation, spectrum and copies cost
-	@$(PY) -m tests.bench candidates isolation spectrum mirror waiting $(ARGS)
+bench-verify: .venv/developing ## what trying a candidate costs on each rung, and what isolation, spectrum, copies, saves and suites cost
+	@$(PY) -m tests.bench candidates isolation spectrum mirror waiting saving suite $(ARGS)
 
 clean: ## remove the environments and everything generated
 	@rm -rf .venv .e2e examples/cart/.venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

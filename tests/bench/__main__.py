@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.bench import candidates, measures, verification
+from tests.bench import candidates, measures, saving, verification
 from tests.bench.measures import Measure
 
 
@@ -31,6 +31,8 @@ def main(arguments: Sequence[str]) -> int:
         "spectrum": verification.spectrum,
         "mirror": verification.mirror,
         "waiting": verification.waiting,
+        "saving": saving.saving,
+        "suite": saving.suite,
     }
     taken: list[Measure] = []
     problems: dict[str, str] = {}

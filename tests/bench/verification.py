@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.bench.measures import Measure
+from tests.bench.measures import Measure, processor_time
 from tests.real.data import projects
 from tests.real.places import place
 
@@ -46,10 +46,10 @@ async def _isolation(work: Path) -> Measure:
     try:
         for number in range(RUNS + 5):
             for level, oracle in oracles.items():
-                before = _of_hosts()
+                before = processor_time()
                 report = await oracle.run(RunRequest(snapshot))
                 if number >= 5:
-                    taken[level].append(_of_hosts() - before)
+                    taken[level].append(processor_time() - before)
                 levels.add(report.isolation)
     finally:
         for oracle in oracles.values():
@@ -66,15 +66,6 @@ def _oracle(root: Path, mirror: ProjectMirror, level: str) -> ProbeOracle:
     interpreter = Interpreter(Path(sys.executable), sys.version_info[:3], pytest.__version__, "this one")
     settings = Settings(isolation=level)
     return ProbeOracle(Project(root, root), interpreter, mirror, settings, {**os.environ, **LEAN})
-
-
-def _of_hosts() -> float:
-    """Processor time of our children and of all that they have waited for, in seconds."""
-    total = 0.0
-    for child in psutil.Process().children():
-        times = child.cpu_times()
-        total += times.user + times.system + times.children_user + times.children_system
-    return total
 
 
 def spectrum(work: Path) -> list[Measure]:
