@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from regreen import pipeline
@@ -24,6 +25,11 @@ log = logging.getLogger(__name__)
 
 COLD_SECONDS = 10.0
 COLD_FILES = 4
+READ_BY_JOBS = (
+    "enable", "run_tests", "auto_heal_on_save", "heal_seconds", "heal_candidates", "heal_offers", "tests_never",
+    "slow_markers", "seconds_per_test",
+)  # fmt: skip
+"""Fields of settings that each job reads anew; with any other one, tools are built again."""
 NOT_FOUND = 4
 """Pytest's exit status when an argument names nothing; it then runs nothing at all."""
 
@@ -290,11 +296,8 @@ def _asked_for(nodeid: str, asked: Iterable[str]) -> bool:
 
 
 def _same_tools(one: Settings, other: Settings) -> bool:
-    """Whether tools built for one are right for the other: only these settings go into them."""
-    return all(
-        getattr(one, name) == getattr(other, name)
-        for name in ("interpreter", "env_file", "max_file_megabytes", "max_gigabytes")
-    )
+    """Whether tools built for one are right for the other."""
+    return replace(one, **{name: getattr(other, name) for name in READ_BY_JOBS}) == other
 
 
 def _unusable(base: Baseline) -> str:

@@ -198,6 +198,7 @@ class Bench:
         self.hold_heal: asyncio.Event | None = None
         self.waiting = 0
         self.cancelled = 0
+        self.tools_for: list[Settings] = []
         self._cache = cache
         self.engine = Engine(
             World(
@@ -211,6 +212,7 @@ class Bench:
         )
 
     async def _tools(self, project: Project, settings: Settings) -> Tools:
+        self.tools_for.append(settings)
         mirror = ProjectMirror(project, cache=self._cache)
         interpreter = Interpreter(Path("/usr/bin/python3"), (3, 11, 0), "9.0", "a test")
         return Tools(self.oracle, mirror, self.git, self.history, self.clock, interpreter)

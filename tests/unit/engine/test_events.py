@@ -245,6 +245,36 @@ async def test_settings_that_change_are_in_force_at_once(bench: Any, bad: str) -
     assert "There is no setting `regreen.nonsense`" in bench.log
 
 
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        ({"isolation": {"network": True}}, True),
+        ({"isolation": {"level": "none"}}, True),
+        ({"isolation": {"readable": ["/srv/data"]}}, True),
+        ({"isolation": {"memoryMegabytes": 500}}, True),
+        ({"interpreter": "python3"}, True),
+        ({"envFile": ".env"}, True),
+        ({"mirror": {"maxFileMegabytes": 1}}, True),
+        ({"heal": {"offers": 1}}, False),
+        ({"tests": {"secondsPerTest": 5}}, False),
+    ],
+    ids=str,
+)
+async def test_a_setting_that_tools_are_built_with_builds_them_again(
+    bench: Any, bad: str, change: dict[str, Any], again: bool
+) -> None:
+    await bench.open()
+    bench.save("cart.py", bad)
+    await bench.until(lambda: bench.runs)
+    bench.configure([change])
+    await bench.rest(1)
+    bench.runs.clear()
+    bench.save("cart.py", bad + "# more\n")
+    await bench.until(lambda: bench.runs)
+    assert len(bench.tools_for) == (2 if again else 1)
+    assert bench.tools_for[-1] == bench.engine.registry.states[bench.root].settings or not again
+
+
 async def test_closing_ends_what_runs_and_closes_the_tools(bench: Any, bad: str) -> None:
     await bench.open()
     bench.hold = asyncio.Event()
