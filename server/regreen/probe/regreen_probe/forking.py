@@ -24,11 +24,16 @@ MUCH = 1 << 23
 
 
 class Child:
-    """One run: its process group `pid`, the reading end of its pipe, and what is not a whole line yet."""
+    """One run: its process group `pid`, the reading end of its pipe, and what is not a whole line yet.
 
-    def __init__(self, pid: int, fd: int) -> None:
+    Args:
+        prefix: put before each of its lines.
+    """
+
+    def __init__(self, pid: int, fd: int, prefix: bytes) -> None:
         self.pid = pid
         self.fd = fd
+        self.prefix = prefix
         self.rest: list[bytes] = []
         self.closed = False
 
@@ -75,8 +80,9 @@ class Forking:
         """Do one small thing while nobody wants anything; False when there is none."""
         return False
 
-    def relayed(self, lines: list[bytes]) -> None:
-        """Whole lines of a child were moved, with its number in front."""
+    def relayed(self, _number: int, lines: list[bytes]) -> list[bytes]:
+        """What is moved on of whole lines of a child, which have its prefix."""
+        return lines
 
     def buried(self, number: int) -> None:
         """A child has ended, and that was said."""
@@ -88,6 +94,15 @@ class Forking:
 
     def serve(self) -> None:
         """Serve until stop; ends the process."""
+        self.open()
+        try:
+            while self.step():
+                pass
+        finally:
+            self.end()
+
+    def open(self) -> None:
+        """Be ready for the loop."""
         self.wake, wake_end = os.pipe()
         os.set_blocking(self.wake, False)
         os.set_blocking(wake_end, False)
@@ -97,19 +112,25 @@ class Forking:
         os.set_blocking(self.pipe.fd, False)
         gc.collect()
         gc.freeze()
+
+    def end(self) -> None:
+        """Leave no child behind; ends the process."""
         try:
-            while self._step():
-                pass
-        finally:
             self.bye()
             self._end_all()
+        finally:
             os._exit(0)
 
     def say(self, record: dict[str, object]) -> None:
         """Send a record when the other side takes it."""
         self.output += json.dumps(record).encode() + b"\n"
 
-    def _step(self) -> bool:
+    def refuse(self, number: int, why: object) -> None:
+        """Say that a run could not be confined as asked, and that it is over."""
+        self.say({"id": number, "ev": "unconfined", "why": str(why)})
+        self.say({"id": number, "ev": "ended", "code": 0, "signal": None})
+
+    def step(self) -> bool:
         """One turn of the loop; False when it is over."""
         fds = {c.fd: (number, c) for number, c in self.children.items() if not c.closed}
         ears = self.ears()
@@ -164,10 +185,10 @@ class Forking:
         lines, newline, rest = data.rpartition(b"\n")
         if newline:
             # Whose lines they are is not for the child to say.
-            whole = [b"%d " % number + line for line in (b"".join(child.rest) + lines).split(b"\n")]
+            whole = [child.prefix + line for line in (b"".join(child.rest) + lines).split(b"\n")]
             child.rest.clear()
-            self.output += b"\n".join(whole) + b"\n"
-            self.relayed(whole)
+            for line in self.relayed(number, whole):
+                self.output += line + b"\n"
         child.rest.append(rest)
 
     def _reap(self) -> None:
@@ -206,6 +227,7 @@ class Forking:
         *,
         keep: tuple[int, ...] = (),
         how: Callable[[], int] = os.fork,
+        prefix: bytes | None = None,
     ) -> None:
         """Start a run in a child of its own.
 
@@ -214,9 +236,30 @@ class Forking:
             begin: what the child does, given the pipe for its records; must end the process.
             keep: descriptors that only the child needs; closed here.
             how: forks.
+            prefix: put before each line of the child; None for its number.
 
         Raises:
             confine.Refused: `how` cannot.
+        """
+        pipe = self.split(number, keep=keep, how=how, prefix=prefix)
+        if pipe is not None:
+            try:
+                begin(pipe)
+            finally:
+                os._exit(70)
+
+    def split(
+        self,
+        number: int,
+        *,
+        keep: tuple[int, ...] = (),
+        how: Callable[[], int] = os.fork,
+        prefix: bytes | None = None,
+    ) -> Pipe | None:
+        """Fork as `fork` does, but come back in both processes.
+
+        Returns:
+            In the child the pipe for its records, in this process None.
         """
         sys.stdout.flush()
         sys.stderr.flush()
@@ -224,24 +267,27 @@ class Forking:
         parent = os.getpid()
         # A dump that comes before the child listens for it must not end the child.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+        pid = None
         try:
             pid = how()
             if pid == 0:
                 try:
-                    begin(self._become_run(reader, writer, parent))
-                finally:
+                    return self._become_run(reader, writer, parent)
+                except BaseException:
                     os._exit(70)
         except confine.Refused:
             os.close(reader)
             raise
         finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
-            for fd in (writer, *keep):
-                os.close(fd)
+            if pid != 0:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
+                for fd in (writer, *keep):
+                    os.close(fd)
         with contextlib.suppress(OSError):  # it did so itself, or is gone
             os.setpgid(pid, pid)
         os.set_blocking(reader, False)
-        self.children[number] = Child(pid, reader)
+        self.children[number] = Child(pid, reader, b"%d " % number if prefix is None else prefix)
+        return None
 
     def _become_run(self, reader: int, writer: int, parent: int) -> Pipe:
         """In the child: forget all that the parent holds."""

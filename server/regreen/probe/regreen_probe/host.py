@@ -12,9 +12,12 @@ import json
 import os
 from collections.abc import Callable
 
-from regreen_probe import cache, confine, effects, facts, preload, run, suite
-from regreen_probe.forking import CHUNK, Forking
+from regreen_probe import cache, confine, effects, facts, preload, primed, run, suite
+from regreen_probe.forking import CHUNK, Forking, end_group
 from regreen_probe.pipe import Pipe, private
+
+PRIMED = 0
+"""In place of a run's id, of the process that has loaded pytest's plug-ins."""
 
 
 def can_fork() -> bool:
@@ -47,7 +50,10 @@ class Host(Forking):
         self.modules: list[str] = []
         self.trial: preload.Trial | None = None
         self.parked: dict[int, int] = {}  # parked run → where its messages go
-        self.routes: dict[int, int] = {}  # hot run → the parked run that it is a fork of
+        self.routes: dict[int, int] = {}  # run → the parked run, or the primed process, that it is a fork of
+        self.primed: primed.Known | None = None
+        self.to_prime: primed.Known | None = None
+        self.unprimable: primed.Likeness | None = None
 
     # ------------------------------------------------------------------ messages
 
@@ -55,11 +61,13 @@ class Host(Forking):
         """Do what one message asks for; False when it asks to stop."""
         op = message["op"]
         if op == "run":
-            self._start(line, message)
+            self._run(line, message)
         elif op in ("hot", "batch"):
             self._hot(line, message)
         elif op == "precompile":
             self.files += message["files"]
+            if self.primed is not None and self.primed.waits:
+                self._tell(PRIMED, line)
         elif op == "preload":
             self._end_trial()
             self.trial = preload.Trial(message["modules"], message["never"])
@@ -68,6 +76,18 @@ class Host(Forking):
         else:
             return super().obey(message, line)
         return True
+
+    def _run(self, line: bytes, message: dict) -> None:
+        """Fork it from the primed process if that is for such runs; else from here, and prime one when there is time."""
+        alike = primed.likeness(message)
+        same = self.primed is not None and self.primed.alike == alike
+        if same and self.primed.waits:
+            self.routes[message["id"]] = PRIMED
+            self._tell(PRIMED, line)
+            return
+        if not same and alike not in (None, self.unprimable):
+            self.to_prime = primed.Known(alike, line)
+        self._start(line, message)
 
     def _start(self, line: bytes, message: dict) -> None:
         number = message["id"]
@@ -78,15 +98,14 @@ class Host(Forking):
             mine = private(ends[0]) if ends else None
             for fd in ends:
                 os.close(fd)
-            run.perform(line, pipe, confinement, None, mine)
+            run.perform(line, pipe, confinement, commands=mine)
 
         try:
             self.fork(number, begin, keep=ends[:1], how=confinement.fork)
         except confine.Refused as refused:
             for fd in ends[1:]:
                 os.close(fd)
-            self.say({"id": number, "ev": "unconfined", "why": str(refused)})
-            self.say({"id": number, "ev": "ended", "code": 0, "signal": None})
+            self.refuse(number, refused)
         else:
             if ends:
                 self.parked[number] = ends[1]
@@ -106,22 +125,51 @@ class Host(Forking):
             while data:
                 data = data[os.write(self.parked[park], data) :]
 
-    def relayed(self, lines: list[bytes]) -> None:
-        """Notice hot runs that have ended: their parked run says so."""
+    def relayed(self, number: int, lines: list[bytes]) -> list[bytes]:
+        """Notice runs that have ended: those that they are forks of say so. The primed process has no prefix."""
+        if number == PRIMED and self.primed is not None and not self.primed.waits:
+            self.primed.waits = True  # as it says first
+            del lines[0]
         for line in lines if self.routes else ():
-            said = line.partition(b" ")[2]
+            said = line if number == PRIMED else line.partition(b" ")[2]
             if said.startswith(b"{") and b'"ended"' in said:
                 self.routes.pop(json.loads(said).get("id"), None)
+        return lines
 
     def buried(self, number: int) -> None:
-        """A child has ended: if it was parked, so have its forks."""
+        """A child has ended: if it was parked or primed, so have its forks."""
         end = self.parked.pop(number, None)
         if end is None:
             return
         os.close(end)
-        for hot in [hot for hot, park in self.routes.items() if park == number]:
-            del self.routes[hot]
-            self.say({"id": hot, "ev": "ended", "code": None, "signal": None})
+        if number == PRIMED and self.primed is not None:
+            self.unprimable = self.unprimable if self.primed.waits else self.primed.alike
+            self.primed = None
+        for fork in [fork for fork, of in self.routes.items() if of == number]:
+            del self.routes[fork]
+            self.say({"id": fork, "ev": "ended", "code": None, "signal": None})
+
+    # ------------------------------------------------------------------ the primed process
+
+    def _prime(self) -> bool:
+        """Let a process load the plug-ins, in place of the one that is there; False when that has to wait."""
+        if PRIMED in self.children:
+            if PRIMED not in self.routes.values():
+                self.primed = None
+                end_group(self.children[PRIMED].pid)
+            return False
+        self.primed, self.to_prime = self.to_prime, None
+        line, ends = self.primed.line, os.pipe()
+
+        def begin(pipe: Pipe) -> None:
+            mine = private(ends[0])
+            for fd in ends:
+                os.close(fd)
+            primed.wait(line, mine, pipe)
+
+        self.fork(PRIMED, begin, keep=ends[:1], prefix=b"")
+        self.parked[PRIMED] = ends[1]
+        return True
 
     # ------------------------------------------------------------------ the rest of the loop
 
@@ -138,6 +186,10 @@ class Host(Forking):
             trial, self.trial = self.trial, None
             trial.end()
             self.modules, self.trial = trial.outcome()
+            if self.modules:  # the primed process shall have them, too
+                self.to_prime = self.to_prime or (
+                    self.primed and primed.Known(self.primed.alike, self.primed.line)
+                )
 
     def _end_trial(self) -> None:
         if self.trial is not None:
@@ -158,4 +210,6 @@ class Host(Forking):
         if self.files:
             cache.precompile(self.files.pop(0))
             return True
+        if self.to_prime is not None and self.trial is None:
+            return self._prime()
         return False

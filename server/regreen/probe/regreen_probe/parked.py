@@ -63,22 +63,28 @@ def unfit(session) -> str:
     """Why forks of this process would not be like a run of their own; "" when they would."""
     if session.testsfailed or not session.items:
         return "not every test can be collected"
+    shared = shares()
+    return shared and "importing the tests " + shared
+
+
+def shares() -> str:
+    """What this process has that its forks would not have, or would share; "" when nothing."""
     try:
         threads = len(os.listdir("/proc/self/task"))  # native threads count, too
     except OSError:
         threads = threading.active_count()
     if threads > 1:
-        return "importing the tests starts a thread"
+        return "starts a thread"
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         pass
     except AttributeError:  # macOS before Python 3.13
-        return "child processes cannot be told"
+        return "may start a process"
     else:
-        return "importing the tests starts a process"
+        return "starts a process"
     if any(_is_socket(fd) for fd in range(3, HIGH)):
-        return "importing the tests opens a socket"
+        return "opens a socket"
     return ""
 
 

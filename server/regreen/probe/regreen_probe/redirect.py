@@ -120,6 +120,25 @@ class Finder:
         return spec
 
 
+class Fence(Finder):
+    """Ends the process when something of the project would be imported, before it is.
+
+    Args:
+        roots: of the project as if it were its own copy.
+    """
+
+    def __init__(self, roots: Roots) -> None:
+        super().__init__(roots, None)
+
+    def turn(self, spec):
+        """The spec, if it is none of the project's."""
+        if any(
+            self.roots.in_copy(place) for place in (spec.origin, *(spec.submodule_search_locations or ()))
+        ):
+            os._exit(0)
+        return spec
+
+
 def install(roots: Roots, cwd: str, options: loader.Options) -> None:
     """Turn this process to the copy. Afterwards nothing of the user's tree is on any path it imports from."""
     given = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
@@ -129,7 +148,13 @@ def install(roots: Roots, cwd: str, options: loader.Options) -> None:
         sys.path.insert(0, cwd)  # as `python -m pytest` does
     extra = _turn_editable_finders(roots)
     sys.path_importer_cache.clear()
-    sys.meta_path.insert(0, Finder(roots, options))
+    finder = Finder(roots, options)
+    for number, other in enumerate(sys.meta_path):
+        if isinstance(other, Fence):  # what pytest has put before it since stays there
+            sys.meta_path[number] = finder
+            break
+    else:
+        sys.meta_path.insert(0, finder)
     for name, module in list(sys.modules.items()):
         if name == "__main__" or name.startswith(("__editable__", "regreen_probe")):
             continue  # ours stays ours, even where the user's tree is Regreen's own

@@ -20,41 +20,115 @@ BROKEN = 70
 """Exit status when the probe itself failed; the reason is on descriptor 2."""
 
 
-def perform(
-    line: bytes,
-    pipe: Pipe,
-    confinement: confine.Confinement,
-    ear: Ear | None,
-    commands: int | None = None,
-) -> None:
-    """Do the run of one request and end the process, whatever threads are left.
+class Over(Exception):
+    """The run is over before its tests begin, and all was told."""
+
+
+class Running:
+    """One run, in the process that is this run.
 
     Args:
-        line: the message, as it came.
+        line: the message that asks for it, as it came.
         pipe: for its records.
         confinement: of the run; this process is its fork.
         ear: of a process that does just this run: where more messages may come from.
         commands: of a run that is to be parked: where its hot runs are asked for.
     """
-    status = BROKEN
-    try:
-        request = json.loads(line)
+
+    def __init__(
+        self,
+        line: bytes,
+        pipe: Pipe,
+        confinement: confine.Confinement,
+        ear: Ear | None = None,
+        commands: int | None = None,
+    ) -> None:
+        self.request = json.loads(line)
+        self.pipe = pipe
+        self.confinement = confinement
+        self.ear = ear
+        self.commands = commands
+
+    def begin(self) -> suite.Suite:
+        """Become the run: its world, its environment, its paths; what pytest is to be run with.
+
+        Raises:
+            confine.Refused: it cannot be confined as asked.
+            Over: a patched file cannot be compiled.
+        """
+        request, pipe, confinement = self.request, self.pipe, self.confinement
         pipe.run = request["id"]
-        keep = [pipe.fd, *([ear.fd] if ear else []), *([commands] if commands is not None else [])]
+        keep = [fd for fd in (pipe.fd, self.ear and self.ear.fd, self.commands) if fd is not None]
         key = request.pop("key")
         confinement.settle(keep, pipe.send_plainly)
         pipe.owner = os.getpid()
         pipe.seal(key)
-        _perform(request, pipe, confinement, ear, commands)
+        self.began = time.perf_counter()
+        os.makedirs(request["temp"], exist_ok=True)
+        os.chdir(request["cwd"])
+        set_environment(request)
+        use_temp(request["temp"])
+        roots = redirect.Roots(request["roots"])
+        self.observer = observe.Observer(request["observe"], request["observe_during"])
+        options = loader.Options(
+            spectrum=request["spectrum"],
+            cage=canary.Cage(request["canaries"], pipe.send_from_fork),
+            observer=self.observer,
+        )
+        redirect.install(roots, os.getcwd(), options)
+        sys.dont_write_bytecode = True
+        confinement.enter(request["temp"])
+        pipe.send({"ev": "started", "pid": confinement.outside, "isolation": confinement.level})
+        broken = suite.uncompilable(request["overlaid"], options)
+        for record in broken:
+            pipe.send(record)
+        if broken:
+            raise Over
+        self.suite = suite.Suite(request, pipe, confinement, roots, options, self.ear, self.commands)
+        return self.suite
+
+    def finish(self, status: int) -> None:
+        """Tell how it ended, with pytest's exit status."""
+        result = self.suite.finished(status)
+        if self.request["observe"]:
+            self.pipe.send(self.observer.record())
+        self.pipe.send({**result, "seconds": round(time.perf_counter() - self.began, 6)})
+
+
+def perform(
+    line: bytes,
+    pipe: Pipe,
+    confinement: confine.Confinement,
+    ear: Ear | None = None,
+    commands: int | None = None,
+) -> None:
+    """Do the run of one request and end the process, whatever threads are left; arguments as for `Running`."""
+    running = Running(line, pipe, confinement, ear, commands)
+    with ending(running):
+        running.finish(running.begin().main())
+
+
+@contextlib.contextmanager
+def ending(of):
+    """End the process with what is done inside, and say so where a run could not be confined.
+
+    Args:
+        of: has the pipe for records, at the end.
+    """
+    status = BROKEN
+    try:
+        yield
+        status = 0
+    except Over:
         status = 0
     except confine.Refused as refused:
-        pipe.send_plainly({"ev": "unconfined", "why": str(refused)})
+        of.pipe.send_plainly({"ev": "unconfined", "why": str(refused)})
         status = 0
     except BaseException:  # this process has nobody else to tell
         traceback.print_exc()
     finally:
         _flush()
-        os._exit(status if os.getpid() == pipe.owner else 0)
+        os._exit(status if os.getpid() == of.pipe.owner else 0)
 
 
 def _flush() -> None:
@@ -63,42 +137,13 @@ def _flush() -> None:
             stream.flush()
 
 
-def _perform(
-    request: dict, pipe: Pipe, confinement: confine.Confinement, ear: Ear | None, commands: int | None
-) -> None:
-    began = time.perf_counter()
-    os.makedirs(request["temp"], exist_ok=True)
-    os.chdir(request["cwd"])
-    _environment(request)
-    roots = redirect.Roots(request["roots"])
-    observer = observe.Observer(request["observe"], request["observe_during"])
-    options = loader.Options(
-        spectrum=request["spectrum"],
-        cage=canary.Cage(request["canaries"], pipe.send_from_fork),
-        observer=observer,
-    )
-    redirect.install(roots, os.getcwd(), options)
-    sys.dont_write_bytecode = True
-    confinement.enter(request["temp"])
-    pipe.send({"ev": "started", "pid": confinement.outside, "isolation": confinement.level})
-    broken = suite.uncompilable(request["overlaid"], options)
-    for record in broken:
-        pipe.send(record)
-    if broken:
-        return
-    result = suite.run(request, pipe, confinement, roots, options, ear, commands)
-    if request["observe"]:
-        pipe.send(observer.record())
-    pipe.send({**result, "seconds": round(time.perf_counter() - began, 6)})
-
-
-def _environment(request: dict) -> None:
+def set_environment(request: dict) -> None:
+    """Set the variables of a run, but for those that name its own folder."""
     for name, value in request["env"].items():
         if value is None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
-    use_temp(request["temp"])
     if request["park"]:  # threads of native libraries would not survive the forks
         for name in ONE_THREAD:
             os.environ.setdefault(name, "1")

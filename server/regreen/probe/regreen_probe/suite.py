@@ -10,7 +10,7 @@ import sysconfig
 from regreen_probe import confine, identity, loader, preload, redirect, signals
 from regreen_probe.pipe import Pipe
 
-NEEDS_PYTEST = ("comparisons", "failures", "parked", "plugin", "tuning")
+NEEDS_PYTEST = ("comparisons", "failures", "parked", "plugin", "primer", "tuning")
 """Our own modules that every run needs and that import pytest."""
 
 
@@ -45,71 +45,104 @@ def uncompilable(paths: list[str], options: loader.Options) -> list[dict[str, ob
     return records
 
 
-def run(
-    request: dict,
-    pipe: Pipe,
-    confinement: confine.Confinement,
-    roots: redirect.Roots,
-    options: loader.Options,
-    ear: signals.Ear | None,
-    commands: int | None,
-) -> dict[str, object]:
-    """Run pytest; the `finished` record, but for its seconds."""
-    prepare()
-    import pytest
+class Suite:
+    """What pytest is run with in one run, and what it makes of it.
 
-    from regreen_probe import comparisons, failures, parked, plugin, tuning
+    Args:
+        request: the `run` message.
+        pipe: for records.
+        confinement: of the run, which it has entered.
+        roots: of its copy.
+        options: of the loader.
+        ear: where a process of one run hears more.
+        commands: where a run that is to be parked is asked for hot runs.
 
-    compared = comparisons.Compared()
-    describer = failures.Describer(roots.in_copy, compared, details=request["details"])
+    Attributes:
+        args: the command line.
+        reporter, tuner, plugins: what pytest is to be given.
+    """
 
-    def lines() -> dict[str, list[int]]:
-        tables = ((t.path, t.executed()) for t in options.tables.values())
+    def __init__(
+        self,
+        request: dict,
+        pipe: Pipe,
+        confinement: confine.Confinement,
+        roots: redirect.Roots,
+        options: loader.Options,
+        ear: signals.Ear | None,
+        commands: int | None,
+    ) -> None:
+        prepare()
+        from regreen_probe import comparisons, failures, parked, plugin, tuning
+
+        self.request, self.pipe, self.roots, self.options = request, pipe, roots, options
+        self.describer = failures.Describer(roots.in_copy, comparisons.Compared(), details=request["details"])
+        told = self._lines if request["spectrum"] and commands is None else None
+        self.reporter = plugin.Reporter(
+            pipe.send, self.describer, told, self._reset, options.observer, request["leave_out"]
+        )
+        self.tuner = tuning.Tuner(request)
+        signals.answer_dumps(self._answer, ear)
+        self.before = set(sys.modules)
+        tuning.keep_bytecode(write=request["confine"]["keep_bytecode"], folder=confinement.bytecode)
+        if not request["details"]:
+            tuning.spare_diffs()
+        if request["kind"] == "django":
+            os.environ.setdefault("DJANGO_SETTINGS_MODULE", tuning.django_settings(request["rootdir"]))
+        self.args = tuning.arguments(request)
+        self.plugins = [self.reporter, self.tuner]
+        if commands is not None:
+            self.plugins.append(parked.Parking(commands, pipe, confinement, self.reporter, options.tables))
+
+    def main(self) -> int:
+        """Run pytest; its exit status."""
+        import pytest
+
+        name_program(self.args)
+        return int(pytest.main(self.args, plugins=self.plugins))
+
+    def finished(self, status: int) -> dict[str, object]:
+        """The `finished` record, but for its seconds."""
+        finished = {
+            "ev": "finished",
+            "exit": status,
+            "origins": _origins(self.request["overlaid"], self.options.imported, self.before),
+            "replaced": self.reporter.replaced(),
+            "foreign": [],
+            "loaded": self.options.compiled,
+        }
+        if not self.request["overlaid"]:  # a patch hardly changes these, and they are slow to find out
+            finished["foreign"] = foreign(self.roots)
+            finished["preload"] = preload.importable(
+                self.before, lambda path: _of_run(path, self.roots, self.request)
+            )
+        return finished
+
+    def _lines(self) -> dict[str, list[int]]:
+        tables = ((t.path, t.executed()) for t in self.options.tables.values())
         return {path: executed for path, executed in tables if executed}
 
-    def reset() -> None:
-        for table in options.tables.values():
+    def _reset(self) -> None:
+        for table in self.options.tables.values():
             table.reset()
 
-    told = lines if request["spectrum"] and commands is None else None
-    reporter = plugin.Reporter(pipe.send, describer, told, reset, options.observer, request["leave_out"])
-
-    def answer(frame: object) -> None:
-        current = reporter.current
-        pipe.send(
+    def _answer(self, frame: object) -> None:
+        current = self.reporter.current
+        self.pipe.send(
             {
                 "ev": "stack",
                 "nodeid": current.nodeid if current is not None else "",
-                "frames": describer.stack(frame),
-                "lines": lines(),
+                "frames": self.describer.stack(frame),
+                "lines": self._lines(),
             }
         )
 
-    signals.answer_dumps(answer, ear)
-    before = set(sys.modules)
-    tuning.keep_bytecode(write=request["confine"]["keep_bytecode"], folder=confinement.bytecode)
-    if not request["details"]:
-        tuning.spare_diffs()
-    if request["kind"] == "django":
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", tuning.django_settings(request["rootdir"]))
-    args = tuning.arguments(request)
+
+def name_program(args: list[str]) -> None:
+    """Let sys.argv look as if pytest had been called with `args`."""
+    import pytest
+
     sys.argv = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *args]
-    plugins = [reporter, tuning.Tuner(request)]
-    if commands is not None:
-        plugins.append(parked.Parking(commands, pipe, confinement, reporter, options.tables))
-    status = int(pytest.main(args, plugins=plugins))
-    finished = {
-        "ev": "finished",
-        "exit": status,
-        "origins": _origins(request["overlaid"], options.imported, before),
-        "replaced": reporter.replaced(),
-        "foreign": [],
-        "loaded": options.compiled,
-    }
-    if not request["overlaid"]:  # a patch hardly changes these, and they are slow to find out
-        finished["foreign"] = foreign(roots)
-        finished["preload"] = preload.importable(before, lambda path: _of_run(path, roots, request))
-    return finished
 
 
 def _origins(overlaid: list[str], imported: set[str], before: set[str]) -> list[str]:
