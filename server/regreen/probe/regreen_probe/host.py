@@ -51,6 +51,7 @@ class Host(Forking):
         self.trial: preload.Trial | None = None
         self.parked: dict[int, int] = {}  # parked run → where its messages go
         self.routes: dict[int, int] = {}  # run → the parked run, or the primed process, that it is a fork of
+        self.asked: dict[int, bytes] = {}  # run of the primed process of which nothing was heard yet → its message
         self.primed: primed.Known | None = None
         self.to_prime: primed.Known | None = None
         self.unprimable: primed.Likeness | None = None
@@ -82,7 +83,7 @@ class Host(Forking):
         alike = primed.likeness(message)
         same = self.primed is not None and self.primed.alike == alike
         if same and self.primed.waits:
-            self.routes[message["id"]] = PRIMED
+            self.routes[message["id"]], self.asked[message["id"]] = PRIMED, line
             self._tell(PRIMED, line)
             return
         if not same and alike not in (None, self.unprimable):
@@ -130,10 +131,14 @@ class Host(Forking):
         if number == PRIMED and self.primed is not None and not self.primed.waits:
             self.primed.waits = True  # as it says first
             del lines[0]
+        for line in lines if self.asked else ():
+            self.asked.pop(int(line.split(b" ", 1)[0]) if line[:1].isdigit() else PRIMED, None)
         for line in lines if self.routes else ():
             said = line if number == PRIMED else line.partition(b" ")[2]
             if said.startswith(b"{") and b'"ended"' in said:
-                self.routes.pop(json.loads(said).get("id"), None)
+                ended = json.loads(said).get("id")
+                self.routes.pop(ended, None)
+                self.asked.pop(ended, None)
         return lines
 
     def buried(self, number: int) -> None:
@@ -147,7 +152,11 @@ class Host(Forking):
             self.primed = None
         for fork in [fork for fork, of in self.routes.items() if of == number]:
             del self.routes[fork]
-            self.say({"id": fork, "ev": "ended", "code": None, "signal": None})
+            line = self.asked.pop(fork, None)
+            if line is None:
+                self.say({"id": fork, "ev": "ended", "code": None, "signal": None})
+            else:
+                self._start(line, json.loads(line))
 
     # ------------------------------------------------------------------ the primed process
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import pytest
 
@@ -17,13 +18,15 @@ class Primer:
     Args:
         request: the message of a run like those to come.
         primed: the loop.
+        holds: tells whether the options that pytest has read are those of the runs to come.
 
     Attributes:
         running: in a fork, the run that it is.
     """
 
-    def __init__(self, request: dict, primed: Primed) -> None:
+    def __init__(self, request: dict, primed: Primed, holds: Callable[[], bool]) -> None:
         self.primed = primed
+        self.holds = holds
         self.request = request
         self.running: run.Running | None = None
         self.args = tuning.arguments(request)
@@ -49,7 +52,7 @@ class Primer:
     def _before(self, name, _impls, given):
         if name != "pytest_load_initial_conftests":
             return
-        if parked.shares():
+        if parked.shares() or not self.holds():
             os._exit(0)
         self.running = self.primed.next_run()
         self.undo()
