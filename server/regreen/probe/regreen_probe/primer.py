@@ -54,6 +54,7 @@ class Primer:
             return
         if parked.shares() or not self.holds():
             os._exit(0)
+        os.chdir(os.sep)  # to hold no folder of the user's while nothing runs
         self.running = self.primed.next_run()
         self.undo()
         self._go_on(given["early_config"], given["args"])
