@@ -51,6 +51,15 @@ def lacking(what: str) -> None:
     pytest.skip(f"needs {what}")
 
 
+def bubblewrap() -> Path:
+    """The folder of a bwrap: that on PATH, or else the one that `make deps` installs."""
+    ours = Path(__file__).parents[2] / ".e2e/bubblewrap/bin"
+    found = shutil.which("bwrap") or shutil.which("bwrap", path=ours)
+    if found is None:
+        lacking("bubblewrap, which `make deps` installs")
+    return Path(str(found)).parent
+
+
 @dataclass(frozen=True)
 class Python:
     """An interpreter on this machine."""

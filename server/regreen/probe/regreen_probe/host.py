@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable
 
-from regreen_probe import cache, confine, effects, facts, identity, preload, run
+from regreen_probe import bubblewrap, cache, confine, effects, facts, identity, preload, run
 from regreen_probe.forking import CHUNK, Forking
 from regreen_probe.pipe import Pipe, private
 
@@ -23,9 +23,13 @@ def can_fork() -> bool:
     return hasattr(os, "fork") and not os.environ.get("REGREEN_NO_FORK")
 
 
-def serve(reader: int, pipe: Pipe) -> None:
+def serve(reader: int, pipe: Pipe, options: dict) -> None:
     """Be the zygote until the server says stop or goes away; ends the process."""
-    seen = effects.look()  # while this process is small
+    seen = options.get("seen")
+    if seen is None:
+        seen = effects.look(options.get("wrap"))  # while this process is small
+        if seen["wrapper"]:
+            bubblewrap.move(seen["wrapper"], reader, pipe.fd, {**options, "seen": seen})
     with contextlib.suppress(ImportError):  # told by hello: the project may need none of its own
         importlib.import_module("pytest")
     identity.remember()
