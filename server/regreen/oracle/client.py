@@ -246,9 +246,7 @@ class ProbeOracle:
     async def _start(self, *, cold: bool, wrapper: Sequence[str] = ()) -> Channel:
         options: dict[str, Any] = {"lent": [str(folder) for folder in await self._lent()]}
         if not cold and self._settings.isolation != "none":
-            copies = self._mirror.folder
-            await run_blocking(copies.mkdir, mode=0o700, parents=True, exist_ok=True)
-            options["wrap"] = wrap(self._project, self._settings, copies)
+            options["wrap"] = wrap(self._project, self._settings, self._mirror.folder)
         return await open_channel(
             self._interpreter.executable,
             self._environment,

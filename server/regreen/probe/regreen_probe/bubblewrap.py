@@ -42,6 +42,9 @@ def wrapper(program: str, wrap: dict) -> list[str]:
     Args:
         program: as it was found.
         wrap: of the process's options (docs/internals/wire.md).
+
+    Raises:
+        OSError: a folder that is to be written cannot be made.
     """
     place = world.World([], [], wrap["readable"])
     words = [
@@ -67,6 +70,7 @@ def wrapper(program: str, wrap: dict) -> list[str]:
         if not any(redirect.below(path, kept) for kept in place.kept):
             words += ["--symlink", target, path]
     for path in wrap["writable"]:
+        os.makedirs(path, 0o700, exist_ok=True)
         words += ["--bind", path, path]
     return [*words, "--"]
 

@@ -13,7 +13,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from regreen_probe import bubblewrap, confine
 
@@ -41,8 +41,11 @@ def look(wrap: dict | None = None) -> dict:
     reasons = []
     program = "" if wrap is None else bubblewrap.find(wrap["project"])
     for level in (confine.FULL, *([WRAPPED] if program else []), confine.PARTIAL):
+        inside: list[str] = []
         try:
             leaks, why = _try(level, program)
+            if level == WRAPPED and wrap is not None:
+                inside = bubblewrap.wrapper(program, wrap)
         except OSError as error:  # no place for temporary files
             leaks, why = [], "it cannot be tried: %s" % error
         if why:
@@ -51,8 +54,8 @@ def look(wrap: dict | None = None) -> dict:
             reasons.append("files outside of the copy can be written in spite of it")
         elif leaks and level == confine.FULL:
             reasons.append("it does not keep runs from: " + ", ".join(leaks))
-        elif level == WRAPPED and wrap is not None:
-            return _seen(confine.PARTIAL, leaks, reasons, bubblewrap.wrapper(program, wrap))
+        elif inside:
+            return _seen(confine.PARTIAL, leaks, reasons, inside)
         else:
             if leaks and wrap is not None and not program:
                 reasons.append("bubblewrap is not installed, inside which test runs can do less")
@@ -70,8 +73,8 @@ def attempt(trial: dict, writer: int) -> None:
     _as_run(confine.Confinement(trial["plan"]), trial["bait"], trial["home"], writer)
 
 
-def _seen(level: str, leaks: list[str], reasons: list[str], wrapper: list[str] | None = None) -> dict:
-    return {"level": level, "leaks": leaks, "why": "; ".join(reasons), "wrapper": wrapper or []}
+def _seen(level: str, leaks: list[str], reasons: list[str], wrapper: Sequence[str] = ()) -> dict:
+    return {"level": level, "leaks": leaks, "why": "; ".join(reasons), "wrapper": list(wrapper)}
 
 
 class _Bait:
