@@ -287,7 +287,7 @@ class ProjectMirror:
     def _tidy(self, snapshot: Snapshot) -> None:
         """Once a day, drop contents that nothing names any more."""
         mark = self.folder / "tidied"
-        if not mark.exists() or time.time() - mark.stat().st_mtime > TIDY_SECONDS:
+        if not mark.exists() or abs(time.time() - mark.stat().st_mtime) > TIDY_SECONDS:
             mark.touch()
             places.stamp_use(self.folder, self.project.root)
             wanted = {known.digest for known in self._index.known.values()}
