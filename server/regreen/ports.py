@@ -53,6 +53,11 @@ class Oracle(Protocol):
 class Mirror(Protocol):
     """The private copy of one project."""
 
+    @property
+    def folder(self) -> Path:
+        """Where all that it makes is, or will be."""
+        ...
+
     async def sync(self, unsaved: Mapping[Path, bytes]) -> Snapshot:
         """Take a new snapshot: disk overlaid with unsaved editor text (path → encoded bytes)."""
         ...

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,17 @@ class Regreen:
     home: Path
     cwd: Path
 
-    def __call__(self, *arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    def __call__(
+        self,
+        *arguments: str | Path,
+        cwd: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]:
         """Run it to its end."""
         return subprocess.run(
             self.command(*arguments),
             cwd=cwd or self.cwd,
-            env=self.environment(),
+            env=environment or self.environment(),
             capture_output=True,
             encoding="utf-8",
             timeout=SECONDS,
@@ -44,12 +50,17 @@ class Regreen:
             check=False,
         )
 
-    def start(self, *arguments: str | Path, cwd: Path | None = None) -> subprocess.Popen[str]:
+    def start(
+        self,
+        *arguments: str | Path,
+        cwd: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[str]:
         """Start it, to be stopped by the test."""
         return subprocess.Popen(
             self.command(*arguments),
             cwd=cwd or self.cwd,
-            env=self.environment(),
+            env=environment or self.environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

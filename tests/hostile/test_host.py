@@ -21,7 +21,7 @@ import psutil
 import pytest
 from tests.hostile.harms import HARMS, Harm
 from tests.probe.client import PROBE, Copy, Probe, island
-from tests.probe.environments import lacking
+from tests.probe.environments import bubblewrap, lacking
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -140,13 +140,29 @@ class World:
             seen[place] = (Path(place, self.mark).is_file(),)
         return seen
 
-    def attack(self, harm: Harm, level: str) -> bool:
-        """Run an attack; whether it did harm."""
+    def wrap(self) -> dict[str, Any]:
+        """The option of a host that is to move into bubblewrap."""
+        user = str(self.copy.user)
+        return {
+            "project": user,
+            "readable": [user],
+            "writable": [str(self.copy.temp.parent)],
+            "network": False,
+        }
+
+    def attack(self, harm: Harm, level: str, *, inside: bool = False) -> bool:
+        """Run an attack; whether it did harm.
+
+        Args:
+            harm: what is tried.
+            level: of the confinement.
+            inside: bubblewrap.
+        """
         self.prepare(harm)
         before = self.picture()
         fields = self.copy.full() if level == "full" else {}
         plan = self.copy.confine(
-            level=level, network=False, memory=MEMORY, disk=DISK, file=DISK, processes=PROCESSES
+            level=level, network=inside, memory=MEMORY, disk=DISK, file=DISK, processes=PROCESSES
         )
         inherited = os.open(self.base / "inherited", os.O_RDWR)
         os.set_inheritable(inherited, True)
@@ -156,12 +172,16 @@ class World:
             "OPENAI_API_KEY": None,
             "PYTHONDONTWRITEBYTECODE": "1",
         }
+        if inside:
+            environment["REGREEN_NO_NAMESPACES"] = "1"
+            environment["PATH"] = f"{_bubblewrap(self.base)}{os.pathsep}{os.environ['PATH']}"
         with Probe(
             self.python,
             "host",
             environment,
             [self.lent],
             package=self.package,
+            wrap=self.wrap() if inside else None,
             pass_fds=[inherited],
             **self._who(),
         ) as probe:
@@ -170,6 +190,7 @@ class World:
                 lacking("any confinement: " + probe.hello["isolation"]["why"])
             if level == "full" and probe.hello["isolation"]["level"] != "full":
                 lacking("full isolation: " + probe.hello["isolation"]["why"])
+            assert bool(probe.hello["isolation"]["wrapper"]) is inside, probe.hello["isolation"]["why"]
             number = probe.begin(self.copy, **{**fields, "confine": plan})
             records = probe.until(number, lambda r: r["ev"] in {"begin", "ended"})
             if harm.sign == "ended":
@@ -260,6 +281,17 @@ def _interpreter(base: Path) -> tuple[Path, Path, Path]:
     return _base_python(), lent, package
 
 
+def _bubblewrap(base: Path) -> Path:
+    """The folder of a bwrap that everyone may start."""
+    program = (bubblewrap() / "bwrap").resolve()
+    if _open_to_all(program):
+        return program.parent
+    package, copied = program.parents[1], base / "bubblewrap"
+    for folder in (package, package.with_name(package.name + ".libs")):
+        shutil.copytree(folder, copied / folder.name, dirs_exist_ok=True)
+    return copied / package.name / program.parent.name
+
+
 def _open_to_all(path: Path) -> bool:
     return all(parent.stat().st_mode & 0o005 == 0o005 for parent in (path, *path.parents))
 
@@ -307,6 +339,15 @@ def test_partial_isolation_lets_through_just_what_it_says(world: World, harm: Ha
     leaks, why = island("effects")._try("partial")
     assert why == ""
     assert world.attack(harm, "partial") is (harm.leak in leaks)
+
+
+@pytest.mark.parametrize(
+    "harm", [h for h in HARMS if h.sign not in BY_THE_SERVER], ids=lambda harm: harm.name
+)
+def test_a_host_inside_bubblewrap_lets_through_just_what_it_says(world: World, harm: Harm) -> None:
+    leaks, why = island("effects")._try("wrapped", str(bubblewrap() / "bwrap"))
+    assert (leaks, why) == (["resources"], "")
+    assert world.attack(harm, "partial", inside=True) is (harm.leak in leaks)
 
 
 @pytest.mark.parametrize(

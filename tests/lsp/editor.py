@@ -87,6 +87,7 @@ class Editor:
 
     def __init__(self, kind: str, environment: Mapping[str, str]) -> None:
         self.kind = kind
+        self.python = sys.executable
         self.environment = dict(environment)
         # Lenient, so that it can say what the protocol does not know.
         self.client = LanguageClient(converter_factory=_converter)
@@ -150,7 +151,7 @@ class Editor:
             )
         chosen = {"interpreter": sys.executable, **BRIEF, **(settings or {})}
         self.client.set_configuration({"regreen": _nested(chosen)})
-        await self.client.start_io(sys.executable, "-m", "regreen", "--stdio", env=self.environment)
+        await self.client.start_io(self.python, "-m", "regreen", "--stdio", env=self.environment)
         initialization = {"client": {"status": True}, **options}
         if trusted is not None:
             initialization["trusted"] = trusted

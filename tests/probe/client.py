@@ -87,6 +87,8 @@ class Probe:
         env: Mapping[str, str | None] | None = None,
         lent: Sequence[Path] = (),
         *,
+        wrap: Record | None = None,
+        wrapper: Sequence[str] = (),
         package: Path = PROBE,
         **started: Any,
     ) -> None:
@@ -97,8 +99,9 @@ class Probe:
             environment.pop(name, None)
             if value is not None:
                 environment[name] = value
+        options = {"lent": [str(folder) for folder in lent], **({} if wrap is None else {"wrap": wrap})}
         self.process = subprocess.Popen(
-            [python, "-c", BOOT, package, mode, *lent],
+            [*wrapper, python, "-c", BOOT, package, mode, json.dumps(options)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import platformdirs
 import pytest
@@ -44,11 +45,20 @@ NEW_PLUGINS = (
 )
 
 
-def lacking(what: str) -> None:
+def lacking(what: str) -> NoReturn:
     """End a test that this machine cannot run: in CI that is a failure."""
     if os.environ.get("CI", "").lower() == "true":
         pytest.fail(f"CI needs {what}")
     pytest.skip(f"needs {what}")
+
+
+def bubblewrap() -> Path:
+    """The folder of a bwrap: that on PATH, or else the one that `make deps` installs."""
+    ours = Path(__file__).parents[2] / ".e2e/bubblewrap/bin"
+    found = shutil.which("bwrap") or shutil.which("bwrap", path=ours)
+    if found is None:
+        lacking("bubblewrap, which `make deps` installs")
+    return Path(found).parent
 
 
 @dataclass(frozen=True)

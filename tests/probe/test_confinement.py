@@ -387,7 +387,7 @@ os.execv(sys.executable, [sys.executable, *sys.argv[3:]])
 
 def seen_by(python: Path, refused: str) -> dict[str, object]:
     """What the probe sees where the kernel refuses some calls, as in a container."""
-    look = "import sys, json; sys.path.insert(0, sys.argv[1]); from regreen_probe import effects; print(json.dumps(effects.look().record()))"
+    look = "import sys, json; sys.path.insert(0, sys.argv[1]); from regreen_probe import effects; print(json.dumps(effects.look()))"
     done = subprocess.run(
         [python, "-c", WITHOUT_MOUNT, PROBE, refused, "-c", look, PROBE], stdout=subprocess.PIPE, check=True
     )
@@ -412,7 +412,7 @@ def test_where_nothing_can_be_confined_isolation_is_none(python: Path) -> None:
 
 def test_without_a_place_to_try_it_nothing_is_claimed_and_tests_run(python: Path, tmp_path: Path) -> None:
     code = "import sys; sys.path.insert(0, sys.argv[1]); import tempfile; from regreen_probe import effects\n"
-    code += "tempfile.tempdir = sys.argv[2]; print(effects.look().record())"
+    code += "tempfile.tempdir = sys.argv[2]; print(effects.look())"
     done = subprocess.run(
         [python, "-c", code, PROBE, tmp_path / "gone"], stdout=subprocess.PIPE, check=True, text=True
     )

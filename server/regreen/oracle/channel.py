@@ -33,6 +33,8 @@ HELLO_SECONDS = 60.0
 """How long an interpreter may take to start; its own site customisations run before the probe."""
 KILL_SECONDS = 3.0
 """How long the host may take to tell that a run which was killed has ended."""
+BY_SIGNAL = 128
+"""What is added to the number of a signal where an exit status tells of it."""
 COLD_RUN = 1
 """The id of the only run of a cold process."""
 
@@ -82,6 +84,8 @@ class Channel:
         """
         try:
             self.facts = records.facts(await asyncio.wait_for(self._hello, HELLO_SECONDS))
+            if self.facts.isolation is not None and self.facts.isolation.wrapper:
+                self.process.has_inside = True  # the host has moved
         except asyncio.TimeoutError as error:
             raise ProbeEnded(f"no hello after {HELLO_SECONDS:g} s: {self.last_words()}") from error
 
@@ -149,8 +153,7 @@ class Channel:
         code = self.process.returncode
         for run in self._runs.values():
             if self.cold and not self._why and code is not None:
-                ended = {"code": code, "signal": None} if code >= 0 else {"code": None, "signal": -code}
-                run.hear({"id": COLD_RUN, "ev": "ended", **ended})
+                run.hear({"id": COLD_RUN, "ev": "ended", **_end(code, inside=self.process.has_inside)})
             run.hear(None)
 
     async def close(self) -> None:
@@ -160,23 +163,38 @@ class Channel:
         await asyncio.wait({self._reader})
 
 
+def _end(code: int, *, inside: bool) -> Record:
+    """How a process ended, by its exit status; `inside`: that of one which tells of another's."""
+    if inside and code > BY_SIGNAL:
+        return {"code": None, "signal": code - BY_SIGNAL}
+    return {"code": code, "signal": None} if code >= 0 else {"code": None, "signal": -code}
+
+
 async def open_channel(
-    executable: Path, environment: Mapping[str, str], lent: Sequence[Path], *, cold: bool, nice: int
+    executable: Path,
+    environment: Mapping[str, str],
+    options: Mapping[str, Any],
+    *,
+    cold: bool,
+    nice: int,
+    wrapper: Sequence[str] = (),
 ) -> Channel:
     """Start a probe in the user's interpreter and wait for its hello.
 
     Args:
         executable: the interpreter.
         environment: of the process.
-        lent: folders for the end of its import path, with what it lacks.
+        options: of the process (docs/internals/wire.md).
         cold: for one run, in the process itself; else the host of many.
         nice: the niceness of the process.
+        wrapper: a command that starts it inside of something.
 
     Raises:
         EnvironmentProblem: the interpreter cannot be started.
         ProbeEnded: it started, but no hello came.
     """
-    argv: Sequence[str | Path] = [executable, "-c", BOOT, PROBE, "run" if cold else "host", *lent]
+    mode = "run" if cold else "host"
+    argv: Sequence[str | Path] = [*wrapper, executable, "-c", BOOT, PROBE, mode, json.dumps(options)]
     try:
         process = await processes.start(argv, cwd=PROBE, env=environment, stdin=True, stdout=True, nice=nice)
     except OSError as error:
@@ -184,6 +202,7 @@ async def open_channel(
             f"The interpreter {executable} cannot be started: {error.strerror or error}.",
             "Choose another one with the setting regreen.interpreter.",
         ) from error
+    process.has_inside = bool(wrapper)
     channel = Channel(process, cold=cold)
     try:
         await channel.greet()

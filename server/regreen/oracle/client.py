@@ -18,7 +18,7 @@ from typing import Any
 from regreen.errors import EnvironmentProblem, OracleFailed
 from regreen.oracle import envfile, lend, records
 from regreen.oracle.channel import COLD_RUN, Channel, ProbeEnded, Run, open_channel
-from regreen.oracle.confinement import as_seen, claimed, level_for, plan
+from regreen.oracle.confinement import as_seen, claimed, level_for, plan, wrap
 from regreen.oracle.drive import Limits, Stop, drive, what_next
 from regreen.oracle.environment import for_interpreter
 from regreen.oracle.hot import HotRuns
@@ -179,7 +179,7 @@ class ProbeOracle:
         """Run one process; a zygote that dies under it is replaced once."""
         limits = Limits(request.import_seconds, request.seconds_per_test, deadline, request.seconds)
         for last in (False, True):
-            channel = await self._open(request.rung)
+            channel = await self._open(request)
             since = channel.process.stderr_written
             try:
                 if channel.cold:
@@ -207,13 +207,14 @@ class ProbeOracle:
                 self._sweep_soon()
         raise AssertionError  # the second round returns or raises
 
-    async def _open(self, rung: Rung) -> Channel:
-        if rung is not Rung.COLD:
-            host = await self._open_host()
-            if host.facts.fork:
-                return host
+    async def _open(self, request: RunRequest) -> Channel:
+        host = await self._open_host()
+        wrapper = () if host.facts.isolation is None else host.facts.isolation.wrapper
+        outside = bool(wrapper) and request.relaxed
+        if request.rung is not Rung.COLD and host.facts.fork and not outside:
+            return host
         self._refuse_when_closed()
-        channel = await self._start(cold=True)
+        channel = await self._start(cold=True, wrapper=() if outside else wrapper)
         self._cold.add(channel)
         return channel
 
@@ -242,9 +243,18 @@ class ProbeOracle:
         self._numbers += 1
         return Run(host, self._numbers)
 
-    async def _start(self, *, cold: bool) -> Channel:
-        lent = await self._lent()
-        return await open_channel(self._interpreter.executable, self._environment, lent, cold=cold, nice=NICE)
+    async def _start(self, *, cold: bool, wrapper: Sequence[str] = ()) -> Channel:
+        options: dict[str, Any] = {"lent": [str(folder) for folder in await self._lent()]}
+        if not cold and self._settings.isolation != "none":
+            options["wrap"] = wrap(self._project, self._settings, self._mirror.folder)
+        return await open_channel(
+            self._interpreter.executable,
+            self._environment,
+            options,
+            cold=cold,
+            nice=NICE,
+            wrapper=wrapper,
+        )
 
     def _refuse_when_closed(self) -> None:
         if self._closed:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from regreen.errors import EnvironmentProblem
 from regreen.settings import Settings
-from regreen.values import Isolation, RunRequest, WorkingCopy
+from regreen.values import Isolation, Project, RunRequest, WorkingCopy
 
 MEGABYTE = 1_000_000
 TEMP, SHARED = Path("/tmp"), Path("/dev/shm")  # noqa: S108 — the run's own, wherever it is fully isolated
@@ -20,10 +21,15 @@ def level_for(found: Isolation | None, settings: Settings) -> str:
         found: what was seen to hold on this machine; None where nobody looked.
         settings: of the project.
 
+    Returns:
+        "full" | "wrapped", which is "partial" inside bubblewrap | "partial" | "none".
+
     Raises:
         EnvironmentProblem: the settings ask for more than this machine can do.
     """
     level = "none" if found is None or settings.isolation == "none" else found.level
+    if found is not None and found.wrapper and level == "partial":
+        level = "wrapped"
     if settings.isolation == "full" and level != "full":
         why = f": {found.why}" if found is not None and found.why else ""
         raise EnvironmentProblem(
@@ -48,9 +54,8 @@ def in_force(found: Isolation | None, settings: Settings) -> Isolation:
     if not settings.network or level == "none":
         return found
     leaks = tuple(dict.fromkeys(("network", *found.leaks)))
-    return Isolation(
-        claimed(level, settings), leaks, "the setting regreen.isolation.network allows the network"
-    )
+    why = "the setting regreen.isolation.network allows the network"
+    return replace(found, level=claimed(found.level, settings), leaks=leaks, why=why)
 
 
 def as_seen(copy: WorkingCopy, level: str, *, relaxed: bool = False) -> WorkingCopy:
@@ -58,7 +63,7 @@ def as_seen(copy: WorkingCopy, level: str, *, relaxed: bool = False) -> WorkingC
 
     Args:
         copy: as it was leased.
-        level: "full" | "partial" | "none".
+        level: as `level_for` gives it.
         relaxed: as in the request.
     """
     if level != "full":
@@ -68,11 +73,31 @@ def as_seen(copy: WorkingCopy, level: str, *, relaxed: bool = False) -> WorkingC
     return WorkingCopy(root, SHARED if relaxed else TEMP, tuple((user, user) for user in users))
 
 
+def wrap(project: Project, settings: Settings, copies: Path) -> dict[str, Any]:
+    """The option `wrap` of a host: what is there inside bubblewrap.
+
+    Args:
+        project: whose tests.
+        settings: of the project.
+        copies: the folder of all copies.
+    """
+    return {
+        "project": str(project.workspace),
+        "readable": _readable(project, settings),
+        "writable": [str(copies)],
+        "network": settings.network,
+    }
+
+
+def _readable(project: Project, settings: Settings) -> list[str]:
+    return [str(project.workspace), *(str(Path(path).expanduser()) for path in settings.readable)]
+
+
 def plan(level: str, copy: WorkingCopy, request: RunRequest, settings: Settings) -> dict[str, Any]:
     """The field `confine` of the `run` message.
 
     Args:
-        level: "full" | "partial" | "none".
+        level: as `level_for` gives it.
         copy: as it was leased.
         request: what is to be run.
         settings: of the project.
@@ -85,17 +110,13 @@ def plan(level: str, copy: WorkingCopy, request: RunRequest, settings: Settings)
         if not any(user != other and user.is_relative_to(other) for other in users)
     ]
     outside = [target for target in snapshot.links.values() if Path(target).is_absolute()]
-    readable = [
-        str(snapshot.project.workspace),
-        *(str(Path(p).expanduser()) for p in settings.readable),
-        *outside,
-    ]
+    readable = [*_readable(snapshot.project, settings), *outside]
     return {
-        "level": level,
+        "level": "partial" if level == "wrapped" else level,
         "copies": tops,
         "beneath": [str(path) for path in snapshot.beneath],
         "readable": readable,
-        "network": settings.network or request.relaxed,
+        "network": settings.network or request.relaxed or level == "wrapped",  # there is another one
         "relaxed": request.relaxed,
         "memory": int(settings.memory_megabytes * MEGABYTE),
         "processes": settings.processes,

@@ -188,7 +188,6 @@ class HotRuns:
     ) -> str:
         """Why the run is not parked; "" when it is."""
         paths = Paths(parked.copy.roots)
-        temp = parked.copy.copy_temp / "regreen-parked"
         environment = await self._environment()
         parked.run.send(
             run_message(
@@ -198,7 +197,7 @@ class HotRuns:
                 paths,
                 confine,
                 args=request.nodeids,
-                temp=temp,
+                temp=parked.temp,
                 environment=environment,
                 park=True,
             )
@@ -232,14 +231,14 @@ class HotRuns:
         if run is None:
             return BatchLog(Paths(()))
         parked.number += 1
-        temp = parked.copy.copy_temp / f"regreen-hot-{parked.number}"
+        temp = parked.temp / f"hot-{parked.number}"
         paths = Paths(parked.copy.roots)
         run.send(batch_message(requests, parked.run.number, paths, temp=temp))
         return await screened(run, paths, requests[0].seconds_per_test)
 
     async def _hot(self, parked: Parked, request: RunRequest) -> RunReport | None:
         parked.number += 1
-        temp = parked.copy.copy_temp / f"regreen-hot-{parked.number}"
+        temp = parked.temp / f"hot-{parked.number}"
         paths = Paths(parked.copy.roots)
         message = hot_message(request, parked.run.number, paths, temp=temp)
         told = RunLog(paths, parked.copy.copy_root)

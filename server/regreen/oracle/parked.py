@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from regreen.oracle.channel import Run
 from regreen.platform.background import uninterrupted
@@ -38,6 +39,11 @@ class Parked:
     ended: bool = False
     number: int = 0
     held: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    @property
+    def temp(self) -> Path:
+        """Its folder for temporary files, and what its forks may write in."""
+        return self.copy.copy_temp / "regreen-parked"
 
     async def end(self) -> None:
         """Leave no process of it."""

@@ -102,8 +102,8 @@ def facts(record: Record) -> ProbeFacts:
 
 
 def _isolation(record: Record) -> Isolation:
-    leaks = need_all(record, "leaks", str)
-    return Isolation(need(record, "level", str), leaks, need(record, "why", str))
+    leaks, wrapper = need_all(record, "leaks", str), need_all(record, "wrapper", str)
+    return Isolation(need(record, "level", str), leaks, need(record, "why", str), wrapper)
 
 
 class Paths:

@@ -84,6 +84,8 @@ class Process:
         mark: what its whole tree carries in the environment.
         stdout: the stream of its output, None unless asked for; ends at the latest `PIPE_GRACE` after the
             process, even if a child still holds the pipe.
+        has_inside: it keeps what it starts in a process namespace, whose first process adopts daemons and whose
+            second one is the one that matters.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Process:
         self._protocol = protocol
         self._job = job
         self.mark = mark
+        self.has_inside = False
         self.pid = transport.get_pid()
         self.stdout = protocol.stdout
 
@@ -160,14 +163,18 @@ class Process:
             _alive.discard(self)
 
     async def kill_branch(self, pid: int) -> None:
-        """End a descendant, its group and all below it; the rest of the tree lives on. POSIX only."""
-        await uninterrupted(
-            run_blocking(proctable.kill, partial(proctable.subtree, pid, self.pid, self.mark), seconds=1.0)
-        )
+        """End a descendant, its group and all below it; the rest of the tree lives on. POSIX only.
+
+        Args:
+            pid: its id, inside if there is an inside.
+        """
+        find = partial(proctable.subtree, pid, self.pid, self.mark, inside=self.has_inside)
+        await uninterrupted(run_blocking(proctable.kill, find, seconds=1.0))
 
     async def kill_strays(self) -> None:
         """End the daemons that its children left behind; it and its children live on. POSIX only."""
-        await uninterrupted(run_blocking(proctable.kill, partial(proctable.strays, self.pid, self.mark)))
+        find = partial(proctable.strays, self.pid, self.mark, inside=self.has_inside)
+        await uninterrupted(run_blocking(proctable.kill, find))
 
     def _tree(self) -> Callable[[Mapping[int, proctable.Row]], set[int]]:
         ended = self._protocol.exited.is_set()
@@ -235,7 +242,7 @@ async def start(
     _alive.add(process)
     if nice and not WINDOWS:
         with contextlib.suppress(OSError):  # it may have ended already
-            os.setpriority(os.PRIO_PROCESS, process.pid, nice)
+            os.setpriority(os.PRIO_PGRP, process.pid, nice)  # and what it may have started already
     return process
 
 

@@ -118,16 +118,48 @@ def whole_tree(root: int, mark: str, rows: Mapping[int, Row], *, ended: bool = F
     return below | marked(mark, rows)
 
 
-def subtree(pid: int, root: int, mark: str, rows: Mapping[int, Row]) -> set[int]:
-    """`pid` and all below it, as far as they belong to the tree of `root`: a reused id does not."""
-    return branch((pid,), rows) & whole_tree(root, mark, rows)
+def numbered(pid: int, tree: Iterable[int]) -> set[int]:
+    """Those of `tree` that are in a process namespace inside of ours and have the id `pid` there."""
+    found = set()
+    for outer in tree:
+        with contextlib.suppress(OSError):  # ended
+            status = (PROC / str(outer) / "status").read_bytes().partition(b"\nNSpid:")[2]
+            ids = status.partition(b"\n")[0].split()
+            if len(ids) > 1 and int(ids[-1]) == pid:
+                found.add(outer)
+    return found
 
 
-def strays(root: int, mark: str, rows: Mapping[int, Row]) -> set[int]:
+def subtree(pid: int, root: int, mark: str, rows: Mapping[int, Row], *, inside: bool = False) -> set[int]:
+    """`pid` and all below it, as far as they belong to the tree of `root`: a reused id does not.
+
+    Args:
+        pid: of a process.
+        root: a process that leads its own group.
+        mark: of the whole tree.
+        rows: the living processes.
+        inside: `root` keeps the rest of its tree in a process namespace, and `pid` is an id of that.
+    """
+    tree = whole_tree(root, mark, rows)
+    return branch(numbered(pid, tree) if inside else (pid,), rows) & tree
+
+
+def strays(root: int, mark: str, rows: Mapping[int, Row], *, inside: bool = False) -> set[int]:
     """What descends from `root` but is no longer below it: its children's daemons.
 
-    `root` itself and its living children with all below them are its own affair.
+    `root` itself and its living children with all below them are their own affair.
+
+    Args:
+        root: a process that leads its own group.
+        mark: of the whole tree.
+        rows: the living processes.
+        inside: `root` keeps the rest of its tree in a process namespace. There, the first process adopts daemons, and
+            the second one takes the place of `root`.
     """
+    if inside:
+        tree = whole_tree(root, mark, rows)
+        first, second = numbered(1, tree), numbered(2, tree)
+        return branch([p for p in tree - second if rows[p].parent in first], rows)
     children = [row.pid for row in rows.values() if row.parent == root]
     return whole_tree(root, mark, rows) - {root} - branch(children, rows)
 

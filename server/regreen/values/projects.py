@@ -114,11 +114,13 @@ class Isolation:
         level: "full" | "partial" | "none".
         leaks: what runs can do in spite of it, by name (docs/internals/wire.md).
         why: why no stronger level holds, for people; "" when there is none.
+        wrapper: of the level "partial", the command that takes a process inside bubblewrap; () when it is not used.
     """
 
     level: str
     leaks: tuple[str, ...] = ()
     why: str = ""
+    wrapper: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """For people: "partial: test runs can reach local services"."""
@@ -127,7 +129,8 @@ class Isolation:
         if self.level == "none":
             return "none: test runs can do whatever you can"
         can = [_LEAKS.get(name, name) for name in self.leaks]
-        return f"{self.level}: test runs can {', '.join(can)}" if can else self.level
+        level = f"{self.level}, inside bubblewrap" if self.wrapper else self.level
+        return f"{level}: test runs can {', '.join(can)}" if can else level
 
 
 _LEAKS = {

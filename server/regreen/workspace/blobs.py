@@ -14,7 +14,7 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -71,33 +71,38 @@ class Blobs:
         first = stream.read(CHUNK)
         if len(first) < CHUNK:
             return self.put(first)
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         summed = hashlib.sha256()
-        fd, name = tempfile.mkstemp(dir=self.folder)
-        try:
-            with open(fd, "wb") as out:  # noqa: PTH123 — it is open already
-                while first:
-                    summed.update(first)
-                    out.write(first)
-                    first = stream.read(CHUNK)
+        with self._new(self.folder) as (out, written):
+            while first:
+                summed.update(first)
+                out.write(first)
+                first = stream.read(CHUNK)
+            out.close()
             digest = summed.hexdigest()
-            self._settle(Path(name), digest)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(name).unlink()
-            raise
+            self._settle(written, digest)
         return digest
 
     def _keep(self, digest: str, data: bytes) -> None:
         if self.has(digest):
             self._known.add(digest)
             return
-        folder = self.path(digest).parent
+        with self._new(self.path(digest).parent) as (out, written):
+            out.write(data)
+            out.close()
+            self._settle(written, digest)
+
+    @contextlib.contextmanager
+    def _new(self, folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
+        """A new file, to be closed and settled; else nothing is left of it."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd, name = tempfile.mkstemp(dir=folder)
-        with open(fd, "wb") as out:  # noqa: PTH123 — it is open already
-            out.write(data)
-        self._settle(Path(name), digest)
+        try:
+            with open(fd, "wb") as out:  # noqa: PTH123 — it is open already
+                yield out, Path(name)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+            raise
 
     def _settle(self, written: Path, digest: str) -> None:
         target = self.path(digest)
@@ -108,7 +113,7 @@ class Blobs:
     def prune(self, wanted: Collection[str], *, older_than: float = KEEP_SECONDS) -> int:
         """Remove contents that are not `wanted` and were written more than so many seconds ago; their number."""
         removed = 0
-        limit = time.time() - older_than
+        limit = time.time() - older_than  # noqa: TID251 — a file's time is of this clock
         for folder in self.folder.iterdir() if self.folder.exists() else ():
             for blob in folder.iterdir() if folder.is_dir() else ():
                 with contextlib.suppress(FileNotFoundError):
@@ -187,7 +192,7 @@ def read_file(path: str, blobs: Blobs) -> Known:
     for _ in range(3):
         with open(path, "rb") as stream:  # noqa: PTH123 — scans work on strings
             before = stamp(os.fstat(stream.fileno()))
-            began = time.time_ns()
+            began = time.time_ns()  # noqa: TID251 — a file's time is of this clock
             digest = blobs.put_stream(stream)
             after = stamp(os.fstat(stream.fileno()))
         if before == after:

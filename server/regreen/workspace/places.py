@@ -97,7 +97,7 @@ def clear_mirrors(
     for folder, owner, used in _mirrors(cache or dirs.cache_dir()):
         if project is not None and os.path.realpath(owner) != os.path.realpath(project):
             continue
-        if time.time() - used < unused_for:
+        if time.time() - used < unused_for:  # noqa: TID251 — a file's time is of this clock
             continue
         with ExitStack() as locks:
             held = [locks.enter_context(_tried(path)) for path in folder.glob("*.lock")]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from regreen.workspace.slots import Slot
 
+FRESH = "fresh-"
+
 
 class Claim:
     """One lease's claim to a slot: settled even if the lease is cancelled while a thread looks for one."""
@@ -34,10 +36,14 @@ class SlotPool:
 
     def open(self) -> None:
         """Hold one slot, which shows others that the mirror is in use, and remove what a crash left behind."""
-        for lock in self._folder.glob("fresh-*.lock"):
-            slot = Slot(lock.with_suffix(""), fresh=True)
+        for lock in self._folder.glob("*.lock"):
+            slot = Slot(lock.with_suffix(""), fresh=lock.name.startswith(FRESH))
             if slot.lock.acquire(wait=False):
-                discard(slot)
+                if slot.fresh:
+                    discard(slot)
+                else:
+                    slot.clear_temp()
+                    slot.lock.release()
         with self._lock:
             if not self._held:
                 self._free.append(self._next())
@@ -47,7 +53,7 @@ class SlotPool:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._lock:
             if claim.fresh:
-                slot = Slot(self._folder / f"fresh-{secrets.token_hex(6)}", fresh=True)
+                slot = Slot(self._folder / f"{FRESH}{secrets.token_hex(6)}", fresh=True)
                 slot.lock.acquire()
                 self._held.append(slot)
             else:

@@ -82,7 +82,7 @@ def main(mode):
 
     def hello(**fields):
         say(json.dumps({"ev": "hello", "v": 1, "python": [3, 11, 7], "executable": "x", "pytest": "8.0",
-                        "fork": True, "isolation": {"level": "none", "leaks": [], "why": ""}, "prefix": "x", "roots": []} | fields))
+                        "fork": True, "isolation": {"level": "none", "leaks": [], "why": "", "wrapper": []}, "prefix": "x", "roots": []} | fields))
 
     def started(id, pid=None, isolation="none"):
         pid = pid or subprocess.Popen(["sleep", "3600"], start_new_session=True).pid
@@ -112,6 +112,7 @@ class Lease:
     def __init__(self, copy: WorkingCopy) -> None:
         self.copy = copy
         self.leased = 0
+        self.folder = copy.copy_root.parent
 
     async def sync(self, unsaved: Mapping[Path, bytes]) -> Snapshot:
         raise NotImplementedError
@@ -222,7 +223,7 @@ async def test_one_zygote_serves_many_runs(stage: Stage) -> None:
 
 
 async def test_the_run_message_is_the_golden_one(tmp_path: Path, stage: Stage) -> None:
-    partial = "hello(isolation={'level': 'partial', 'leaks': [], 'why': ''})"
+    partial = "hello(isolation={'level': 'partial', 'leaks': [], 'why': '', 'wrapper': []})"
     stage.play(SERVE.replace("hello()", partial))
     (tmp_path / "user" / "lib").mkdir(parents=True)
     stage.mirror.copy = WorkingCopy(
@@ -266,7 +267,7 @@ async def test_unpatched_runs_may_keep_bytecode_and_patched_ones_may_not(stage: 
     assert [message["confine"]["keep_bytecode"] for message in stage.heard("run")] == [True, False, False]
 
 
-AT = "hello(isolation={{'level': '{}', 'leaks': [], 'why': 'the kernel is old'}})"
+AT = "hello(isolation={{'level': '{}', 'leaks': [], 'why': 'the kernel is old', 'wrapper': []}})"
 
 
 async def test_who_asks_for_more_isolation_than_there_is_gets_no_run(stage: Stage) -> None:
@@ -424,7 +425,7 @@ async def test_without_fork_every_run_is_its_own_process(stage: Stage) -> None:
 
 
 async def test_a_cold_run_takes_nothing_from_the_zygote_but_how_runs_are_confined(stage: Stage) -> None:
-    told = "{'level': 'partial', 'leaks': [], 'why': ''}"
+    told = "{'level': 'partial', 'leaks': [], 'why': '', 'wrapper': []}"
     stage.play(
         f"if mode == 'host':\n    hello(isolation={told})\n    receive()\n    raise AssertionError\n"
         + textwrap.dedent(SERVE)
@@ -809,7 +810,7 @@ async def test_projects_that_need_no_pytest_of_their_own_get_ours(
     stage: Stage, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REGREEN_CACHE_DIR", str(tmp_path / "cache"))
-    told = "log.write(json.dumps({'op': 'argv', 'lent': sys.argv[3:]}) + chr(10)); log.flush()\n"
+    told = "log.write(json.dumps({'op': 'argv', 'lent': json.loads(sys.argv[3])['lent']}) + chr(10)); log.flush()\n"
     stage.play(told + textwrap.dedent(SERVE))
     stage.oracle = stage.make(pytest_version=None, kind=kind)
     await stage.run("t::a")

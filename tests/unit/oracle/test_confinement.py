@@ -11,6 +11,7 @@ from regreen.values import Isolation
 
 FULL = Isolation("full")
 PARTIAL = Isolation("partial", ("services",), "the kernel refuses it")
+WRAPPED = Isolation("partial", ("resources",), "the kernel refuses it", ("/usr/bin/bwrap", "--"))
 NONE = Isolation("none", why="this is no Linux")
 
 
@@ -25,6 +26,9 @@ NONE = Isolation("none", why="this is no Linux")
         (PARTIAL, Settings(), "partial", "partial", ("services",)),
         (PARTIAL, Settings(network=True), "partial", "partial", ("network", "services")),
         (PARTIAL, Settings(isolation="none"), "none", "none", ()),
+        (WRAPPED, Settings(), "wrapped", "partial", ("resources",)),
+        (WRAPPED, Settings(network=True), "wrapped", "partial", ("network", "resources")),
+        (WRAPPED, Settings(isolation="none"), "none", "none", ()),
         (NONE, Settings(), "none", "none", ()),
         (NONE, Settings(network=True), "none", "none", ()),
         (None, Settings(), "none", "none", ()),
@@ -34,12 +38,12 @@ def test_what_is_in_force(
     found: Isolation | None, settings: Settings, level: str, said: str, leaks: tuple[str, ...]
 ) -> None:
     assert level_for(found, settings) == level
-    assert claimed(level, settings) == said
+    assert claimed("partial" if level == "wrapped" else level, settings) == said
     told = in_force(found, settings)
     assert (told.level, told.leaks) == (said, leaks)
 
 
-@pytest.mark.parametrize("found", [PARTIAL, NONE, None])
+@pytest.mark.parametrize("found", [PARTIAL, WRAPPED, NONE, None])
 def test_who_asks_for_full_isolation_is_told_that_there_is_none_and_what_to_do(
     found: Isolation | None,
 ) -> None:

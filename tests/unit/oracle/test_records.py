@@ -93,13 +93,16 @@ def test_a_collection_error_is_a_red_outcome_under_the_files_own_id() -> None:
     assert failure.frames[-1].line == 2
 
 
+WRAPPER = ("/usr/bin/bwrap", "--ro-bind", "/", "/", "--")
+
+
 def test_hello_tells_about_the_interpreter() -> None:
     first, second = (records.facts(item) for item in golden("hello.jsonl"))
     assert (first.python, first.pytest, first.fork, first.isolation) == (
         (3, 11, 7),
         "9.2.0",
         True,
-        Isolation("partial", ("attributes", "services"), "[Errno 1] clone: Operation not permitted"),
+        Isolation("partial", ("resources",), "[Errno 1] clone: Operation not permitted", WRAPPER),
     )
     assert first.roots == (Path("/home/ann/shop/src"),)
     assert (second.pytest, second.fork) == (None, False)

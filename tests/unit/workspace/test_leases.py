@@ -137,6 +137,26 @@ async def test_the_fresh_copy_of_a_killed_process_is_removed_when_the_mirror_ope
     assert list(mirror.folder.glob("fresh-*")) == []
 
 
+async def test_temporary_files_of_a_killed_process_are_removed_when_the_mirror_opens(
+    mirror: ProjectMirror, root: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", textwrap.dedent(OTHER), str(root), str(tmp_path / "cache")]
+    killed = [await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE) for _ in range(2)]
+    for process in killed:
+        assert process.stdout
+        left = Path((await process.stdout.readline()).decode().strip())
+        temp = left.parent.with_suffix(".temp")
+        (temp / "regreen-0").mkdir()
+    await mirror.sync({})
+    assert (temp / "regreen-0").exists()  # its owner lives
+    await mirror.close()
+    for process in killed:
+        process.kill()
+        await process.wait()
+    await mirror.sync({})
+    assert list(mirror.folder.glob("*.temp/*")) == []
+
+
 def test_a_claim_that_is_given_back_before_a_slot_was_found_keeps_none(tmp_path: Path) -> None:
     pool = SlotPool(tmp_path / "mirror")
     for fresh in (False, True):

@@ -7,19 +7,19 @@ import site
 import sys
 import sysconfig
 
-from regreen_probe import effects, redirect
+from regreen_probe import redirect
 
 VERSION = 1
 """Of the wire format."""
 
 
-def hello(pytest: str | None, *, fork: bool, isolation: effects.Seen | None) -> dict[str, object]:
+def hello(pytest: str | None, *, fork: bool, isolation: dict | None) -> dict[str, object]:
     """The first record.
 
     Args:
         pytest: its version.
         fork: whether this process serves many runs.
-        isolation: what was seen of it; None when nobody looked.
+        isolation: what `effects` saw of it; None when nobody looked.
     """
     return {
         "ev": "hello",
@@ -28,7 +28,7 @@ def hello(pytest: str | None, *, fork: bool, isolation: effects.Seen | None) -> 
         "executable": sys.executable,
         "pytest": pytest,
         "fork": fork,
-        "isolation": None if isolation is None else isolation.record(),
+        "isolation": isolation,
         "prefix": sys.prefix,
         "roots": editable_roots(),
     }

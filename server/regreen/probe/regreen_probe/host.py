@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable
 
-from regreen_probe import cache, confine, effects, facts, preload, primed, run, suite
+from regreen_probe import bubblewrap, cache, confine, effects, facts, preload, primed, run, suite
 from regreen_probe.forking import CHUNK, Forking, end_group
 from regreen_probe.pipe import Pipe, private
 
@@ -25,9 +25,13 @@ def can_fork() -> bool:
     return hasattr(os, "fork") and not os.environ.get("REGREEN_NO_FORK")
 
 
-def serve(reader: int, pipe: Pipe) -> None:
+def serve(reader: int, pipe: Pipe, options: dict) -> None:
     """Be the zygote until the server says stop or goes away; ends the process."""
-    seen = effects.look()  # while this process is small
+    seen = options.get("seen")
+    if seen is None:
+        seen = effects.look(options.get("wrap"))  # while this process is small
+        if seen["wrapper"]:
+            bubblewrap.move(seen["wrapper"], reader, pipe.fd, {**options, "seen": seen})
     with contextlib.suppress(ImportError):  # told by hello: the project may need none of its own
         suite.prepare()
     pytest = facts.imported_pytest()
@@ -51,7 +55,7 @@ class Host(Forking):
         self.trial: preload.Trial | None = None
         self.parked: dict[int, int] = {}  # parked run → where its messages go
         self.routes: dict[int, int] = {}  # run → the parked run, or the primed process, that it is a fork of
-        self.asked: dict[int, bytes] = {}  # run of the primed process of which nothing was heard yet → its message
+        self.asked: dict[int, bytes] = {}  # message of each run of the primed process that is still silent
         self.primed: primed.Known | None = None
         self.to_prime: primed.Known | None = None
         self.unprimable: primed.Likeness | None = None

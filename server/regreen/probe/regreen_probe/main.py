@@ -1,4 +1,4 @@
-"""How does the probe start, in either of its two modes?"""
+"""How does the probe start, in any of its modes?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from regreen_probe import confine, facts, host, run, signals
+from regreen_probe import confine, effects, facts, host, run, signals
 from regreen_probe.pipe import Pipe, private_pipes
 
 CHUNK = 1 << 16
@@ -16,18 +16,20 @@ def main(mode: str) -> None:
     """Serve as the `host` of many runs, or do one `run`; ends the process.
 
     Args:
-        mode: "host" or "run".
+        mode: "host", "run", or "try" for what `effects` wants to see.
 
-    The arguments of the process are the folder of this package, the mode, and the folders of a pytest that is lent
-    to this interpreter, normally none.
+    The arguments of the process are the folder of this package, the mode, and options (docs/internals/wire.md).
     """
-    if len(sys.argv) > 1 and sys.argv[1] in sys.path:
+    if sys.argv[1] in sys.path:
         sys.path.remove(sys.argv[1])  # the package is found by its own path from now on
-    sys.path += sys.argv[3:]
+    options = json.loads(sys.argv[3])
+    sys.path += options["lent"]
     reader, pipe = private_pipes()
     confine.die_with_parent(os.getppid())
     if mode == "host":
-        host.serve(reader, pipe)
+        host.serve(reader, pipe, options)
+    elif mode == "try":
+        effects.attempt(options["trial"], pipe.fd)
     else:
         _once(reader, pipe)
 

@@ -26,7 +26,7 @@ SYSTEM = (
     "/proc", "/sys", "/dev",
 )  # fmt: skip
 """What programs need to run."""
-_OF_SYSTEM = ("/var/lib/ca-certificates", "/var/cache/fontconfig", "/var/lib/locales")
+_OF_SYSTEM = ("/etc/resolv.conf", "/var/lib/ca-certificates", "/var/cache/fontconfig", "/var/lib/locales")
 _NO_DEVICES = kernel.MS_NOSUID | kernel.MS_NODEV
 
 
@@ -92,7 +92,7 @@ class World:
         kernel.read_only("/")
         if self.bytecode and shared is None:
             shared = kernel.clone_tree(self.bytecode)
-        hidden = [path for path in self.kept if self._is_hidden(path)]
+        hidden = [path for path in self.kept if self.is_hidden(path)]
         trees = {path: kernel.clone_tree(path) for path in hidden}
         trees.update((path, kernel.clone_tree(path)) for path in self.beneath if os.path.exists(path))
         copies = [kernel.clone_tree(copy) for copy, _ in self.copies]
@@ -105,7 +105,7 @@ class World:
         for n, path in enumerate(self.empty):
             kernel.mount("/proc/self/fd/%d" % folders[n], path, None, kernel.MS_BIND)
         for path in (*self.homes, *IN_EMPTY):
-            if self._is_hidden(path):
+            if self.is_hidden(path):
                 _make_folder(path)
         if shared is not None:
             _make_folder(BYTECODE)
@@ -150,12 +150,13 @@ class World:
             if whole or ours:
                 continue
             real.append(place)
-            if place != path and self._is_hidden(path):
+            if place != path and self.is_hidden(path):
                 self.links[path] = place
         shortest = sorted(set(real), key=len)
         return [p for n, p in enumerate(shortest) if not any(redirect.below(p, q) for q in shortest[:n])]
 
-    def _is_hidden(self, path: str) -> bool:
+    def is_hidden(self, path: str) -> bool:
+        """Whether a place is in one of the empty folders."""
         return any(redirect.below(path, folder) for folder in self.empty)
 
 
