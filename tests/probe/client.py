@@ -268,7 +268,7 @@ class Copy:
         """How a run is confined where the copy is another folder than the project."""
         return {
             "level": "partial", "copies": [[copy, user] for user, copy in self.roots], "beneath": [], "readable": [],
-            "network": True, "relaxed": False, "memory": 4 << 30, "processes": 256, "disk": 1 << 30, "file": 1 << 30,
+            "network": True, "services": [], "sockets": [], "relaxed": False, "memory": 4 << 30, "processes": 256, "disk": 1 << 30, "file": 1 << 30,
             "bytecode": "", "keep_bytecode": False, **fields,
         }  # fmt: skip
 

@@ -380,7 +380,7 @@ from regreen_probe import kernel, seccomp
 seccomp.DENIED = tuple(name for name in sys.argv[2].split(","))
 seccomp.NEW_NAMESPACES = 0
 kernel.NUMBERS["clone3"] = 100_000
-seccomp.enter(internet=True)
+seccomp.enter(internet="all")
 os.execv(sys.executable, [sys.executable, *sys.argv[3:]])
 """
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regreen import settings
-from regreen.settings import SCHEMA, Settings, generated, merge
+from regreen.settings import SCHEMA, Settings, generated, merge, services
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,6 +39,10 @@ def test_every_default_of_the_schema_is_the_dataclass_default_and_is_accepted() 
         ({"runTests": "always"}, '`regreen.runTests` must be "manual" or "onSave"; "always" is ignored.'),
         ({"tests.never": "x"}, '`regreen.tests.never` must be a list of texts; "x" is ignored.'),
         ({"tests.never": [1]}, "`regreen.tests.never` must be a list of texts; [1] is ignored."),
+        (
+            {"isolation.services": ["5432", "db:5432"]},
+            "`regreen.isolation.services` must name services of this machine ('db' is neither localhost nor a",
+        ),
         ({"enable": {"a": 1}}, '`regreen.enable` must be true or false; {"a": 1} is ignored.'),
     ],
 )
@@ -55,7 +59,13 @@ def test_a_misspelt_key_is_answered_with_the_nearest_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [{"interpreter": "/bin/evil"}, {"envFile": ".env"}, {"mirror.maxGigabytes": 1}]
+    "values",
+    [
+        {"interpreter": "/bin/evil"},
+        {"envFile": ".env"},
+        {"mirror.maxGigabytes": 1},
+        {"isolation": {"services": ["5432"]}},
+    ],
 )
 def test_a_repository_never_sets_what_is_not_its_own(values: dict[str, Any]) -> None:
     merged, (complaint,) = merge(Settings(), values, from_repository=True)
@@ -132,3 +142,39 @@ def test_the_page_of_settings_holds_exactly_the_schema() -> None:
     assert generated.markdown_table() in page
     assert generated.neovim_snippet() in page
     assert generated.helix_snippet() in page
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("5432", ("localhost", 5432)),
+        ("localhost:6379", ("localhost", 6379)),
+        ("127.0.0.1:1", ("127.0.0.1", 1)),
+        ("127.0.1.1:65535", ("127.0.1.1", 65535)),
+        ("[::1]:5432", ("::1", 5432)),
+    ],
+)
+def test_a_service_is_named_by_its_port_or_address(text: str, found: tuple[str, int]) -> None:
+    assert services.named([text, text]) == services.Services((found,))
+    assert services.named([services.text_of(*found)]).addresses == (found,)
+
+
+def test_a_service_is_named_by_the_path_of_its_socket() -> None:
+    path = "/run/postgresql/.s.PGSQL.5432"
+    assert services.named([path, "1"]) == services.Services((("localhost", 1),), (path,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ":1", "0", "65536", "-1", "x", "db:5432", "10.0.0.1:5432", "0.0.0.0:1", "::1:5432", "[::2]:1", "[localhost]:1x",
+     "postgresql.sock", "~/sock", "http://localhost:1"],
+)  # fmt: skip
+def test_what_is_no_service_of_this_machine_is_refused(text: str) -> None:
+    assert services.problem([text])
+
+
+@pytest.mark.parametrize(
+    ("host", "text"), [("0.0.0.0", "127.0.0.1:1"), ("::", "[::1]:1"), ("db", ""), ("192.168.1.5", "")]
+)
+def test_an_address_that_was_called_is_written_as_the_setting_has_it(host: str, text: str) -> None:
+    assert services.text_of(host, 1) == text

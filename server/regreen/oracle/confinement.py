@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from regreen.errors import EnvironmentProblem
-from regreen.settings import Settings
+from regreen.settings import Settings, services
+from regreen.settings.services import Services
 from regreen.values import Isolation, Project, RunRequest, WorkingCopy
 
 MEGABYTE = 1_000_000
@@ -51,11 +52,23 @@ def in_force(found: Isolation | None, settings: Settings) -> Isolation:
         return Isolation("none", why="the setting regreen.isolation.level turns it off")
     if found is None:
         return Isolation("none")
-    if not settings.network or level == "none":
+    if level == "none":
         return found
+    if not settings.network:
+        return _with_services(found, level, services.named(settings.services))
     leaks = tuple(dict.fromkeys(("network", *found.leaks)))
     why = "the setting regreen.isolation.network allows the network"
     return replace(found, level=claimed(found.level, settings), leaks=leaks, why=why)
+
+
+def _with_services(found: Isolation, level: str, reached: Services) -> Isolation:
+    """What is left of it where services are to be reached."""
+    if not reached.addresses or level == "full":
+        return replace(found, services=reached.texts())
+    if level == "wrapped":
+        why = "no TCP service of regreen.isolation.services can be reached from inside bubblewrap"
+        return replace(found, services=reached.sockets, why="; ".join(filter(None, (found.why, why))))
+    return replace(found, leaks=("ports", *found.leaks), services=reached.texts())
 
 
 def as_seen(copy: WorkingCopy, level: str, *, relaxed: bool = False) -> WorkingCopy:
@@ -81,9 +94,10 @@ def wrap(project: Project, settings: Settings, copies: Path) -> dict[str, Any]:
         settings: of the project.
         copies: the folder of all copies.
     """
+    sockets = [path for path in services.named(settings.services).sockets if Path(path).is_socket()]
     return {
         "project": str(project.workspace),
-        "readable": _readable(project, settings),
+        "readable": [*_readable(project, settings), *sockets],
         "writable": [str(copies)],
         "network": settings.network,
     }
@@ -111,12 +125,15 @@ def plan(level: str, copy: WorkingCopy, request: RunRequest, settings: Settings)
     ]
     outside = [target for target in snapshot.links.values() if Path(target).is_absolute()]
     readable = [*_readable(snapshot.project, settings), *outside]
+    reached = services.named(settings.services)
     return {
         "level": "partial" if level == "wrapped" else level,
         "copies": tops,
         "beneath": [str(path) for path in snapshot.beneath],
         "readable": readable,
         "network": settings.network or request.relaxed or level == "wrapped",  # there is another one
+        "services": [[host, port] for host, port in reached.addresses],
+        "sockets": list(reached.sockets),
         "relaxed": request.relaxed,
         "memory": int(settings.memory_megabytes * MEGABYTE),
         "processes": settings.processes,

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
+from regreen.settings import services
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -39,6 +41,7 @@ class Setting:
         scope: VS Code's scope ("resource", "machine-overridable", "window").
         repository: what a file in the repository may do with it.
         minimum, maximum: bounds of a number.
+        problem: why a value of the right type cannot be used, as the rest of a sentence; "" when it can.
     """
 
     key: str
@@ -51,6 +54,7 @@ class Setting:
     repository: Repository = "never"
     minimum: float | None = None
     maximum: float | None = None
+    problem: Callable[[Any], str] | None = None
 
 
 SCHEMA: tuple[Setting, ...] = (
@@ -158,6 +162,15 @@ SCHEMA: tuple[Setting, ...] = (
         repository="restrict",
     ),
     Setting(
+        "isolation.services",
+        "services",
+        "array",
+        [],
+        "Services of this machine that test runs may reach: `host:port`, `port`, or the absolute path of a Unix socket, "
+        'for example `["127.0.0.1:5432", "localhost:6379"]`.',
+        problem=services.problem,
+    ),
+    Setting(
         "isolation.readable",
         "readable",
         "array",
@@ -239,6 +252,7 @@ class Settings:
     seconds_per_test: float = 30
     isolation: str = "auto"
     network: bool = False
+    services: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     memory_megabytes: float = 4000
     processes: int = 256
@@ -322,6 +336,8 @@ def _bad_value(setting: Setting, value: Any) -> str:
         return f"must be at least {setting.minimum:g}; {kept}"
     if setting.maximum is not None and not value <= setting.maximum:
         return f"must be at most {setting.maximum:g}; {kept}"
+    if setting.problem is not None and (why := setting.problem(value)):
+        return f"{why}; {kept}"
     return ""
 
 

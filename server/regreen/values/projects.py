@@ -115,17 +115,21 @@ class Isolation:
         leaks: what runs can do in spite of it, by name (docs/internals/wire.md).
         why: why no stronger level holds, for people; "" when there is none.
         wrapper: of the level "partial", the command that takes a process inside bubblewrap; () when it is not used.
+        services: what the user lets runs reach besides, as it is written in the setting.
     """
 
     level: str
     leaks: tuple[str, ...] = ()
     why: str = ""
     wrapper: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """For people: "partial: test runs can reach local services"."""
         if self.level == "full":
-            return "full: test runs reach nothing but their private copy"
+            *others, last = ("their private copy", *self.services)
+            reached = f"{', '.join(others)} and {last}" if others else last
+            return f"full: test runs reach nothing but {reached}"
         if self.level == "none":
             return "none: test runs can do whatever you can"
         can = [_LEAKS.get(name, name) for name in self.leaks]
@@ -137,6 +141,7 @@ _LEAKS = {
     "attributes": "change permissions and times of your files",
     "reading": "read your files",
     "services": "reach local services",
+    "ports": "connect to any machine at the ports of the named services, and be connected to",
     "network": "use the network",
     "processes": "see and signal other processes",
     "kernel": "use parts of the kernel that they do not need",

@@ -239,7 +239,8 @@ async def test_the_run_message_is_the_golden_one(tmp_path: Path, stage: Stage) -
         beneath=(stage.root / ".venv",),
     )
     (stage.root / "settings.env").write_text("STAGE=test")
-    stage.oracle = stage.make(env_file="settings.env")
+    services = ("127.0.0.1:5432", "6379", "/run/postgresql/.s.PGSQL.5432")
+    stage.oracle = stage.make(env_file="settings.env", services=services)
     await stage.run(
         "tests/test_cart.py::test_total",
         leave_out=("tests/test_cart.py::test_hang",),

@@ -24,6 +24,10 @@ NONE = Isolation("none", why="this is no Linux")
         (FULL, Settings(network=True), "full", "partial", ("network",)),
         (FULL, Settings(isolation="full", network=True), "full", "partial", ("network",)),
         (PARTIAL, Settings(), "partial", "partial", ("services",)),
+        (FULL, Settings(services=("1",)), "full", "full", ()),
+        (PARTIAL, Settings(services=("/run/s",)), "partial", "partial", ("services",)),
+        (PARTIAL, Settings(services=("1", "/run/s")), "partial", "partial", ("ports", "services")),
+        (PARTIAL, Settings(services=("1",), network=True), "partial", "partial", ("network", "services")),
         (PARTIAL, Settings(network=True), "partial", "partial", ("network", "services")),
         (PARTIAL, Settings(isolation="none"), "none", "none", ()),
         (WRAPPED, Settings(), "wrapped", "partial", ("resources",)),
@@ -58,3 +62,24 @@ def test_who_asks_for_full_isolation_is_told_that_there_is_none_and_what_to_do(
 @pytest.mark.parametrize("setting", [{"isolation": "none"}, {"network": True}])
 def test_a_setting_that_takes_isolation_away_is_named(setting: dict[str, object]) -> None:
     assert "regreen.isolation." in in_force(FULL, Settings(**setting)).why  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ((), "full: test runs reach nothing but their private copy"),
+        (("127.0.0.1:5432",), "full: test runs reach nothing but their private copy and 127.0.0.1:5432"),
+        (
+            ("5432", "/run/s"),
+            "full: test runs reach nothing but their private copy, localhost:5432 and /run/s",
+        ),
+    ],
+)
+def test_what_runs_reach_besides_is_said(named: tuple[str, ...], said: str) -> None:
+    assert str(in_force(FULL, Settings(services=named))) == said
+
+
+def test_where_only_ports_can_be_allowed_it_is_said() -> None:
+    assert "connect to any machine at the ports of the named services" in str(
+        in_force(PARTIAL, Settings(services=("5432",)))
+    )

@@ -8,6 +8,7 @@ What a level is worth on this machine is found out by trying (`effects`).
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable
 
@@ -35,19 +36,22 @@ class Confinement:
         self.plan = plan
         self.level: str = plan["level"] if available() else NONE
         self.outside = os.getpid()  # the process id by which the world outside knows us
+        self.relay = None
         if self.level == NONE:
             return
-        from regreen_probe import world
+        from regreen_probe import relay, world
 
         self.user, self.group = os.getuid(), os.getgid()
         self.world = world.World(
             plan["copies"],
             plan["beneath"],
-            plan["readable"],
+            [*plan["readable"], *filter(_is_socket, plan["sockets"])],
             plan["bytecode"],
             keep_bytecode=plan["keep_bytecode"],
             relaxed=plan["relaxed"],
         )
+        if self.level == FULL and plan["services"] and not plan["network"]:
+            self.relay = relay.Relay(plan["services"])
 
     def fork(self) -> int:
         """os.fork(); for a run at level `full` into namespaces of its own.
@@ -59,8 +63,11 @@ class Confinement:
             return os.fork()
         from regreen_probe import contain
 
-        try:
+        def clone() -> int:
             return contain.fork(network=self.plan["network"])
+
+        try:
+            return clone() if self.relay is None else self.relay.fork(clone)
         except OSError as error:
             raise Refused(str(error)) from error
 
@@ -94,6 +101,7 @@ class Confinement:
                 processes=self.plan["processes"],
                 keep=keep,
                 tell=tell,
+                linked=self.relay,
             )
         except OSError as error:
             raise Refused(str(error)) from error
@@ -121,8 +129,11 @@ class Confinement:
                 readable += copies
             if not full:  # the first process gave them up before it started us
                 kernel.drop_capabilities()
-            landlock.restrict(writable, readable=readable, tcp=full or network)
-            seccomp.enter(internet=full or network)
+            ports: list[int] | None = None
+            if not full and not network:
+                ports = [port for _, port in self.plan["services"]] if landlock.knows_ports() else []
+            landlock.restrict(writable, readable=readable, ports=ports)
+            seccomp.enter(internet="all" if ports is None else "tcp" if ports else "none")
         except OSError as error:
             raise Refused(str(error)) from error
 
@@ -137,7 +148,7 @@ class Confinement:
         from regreen_probe import landlock
 
         try:
-            landlock.restrict([temp], readable=None, tcp=True)
+            landlock.restrict([temp], readable=None, ports=None)
         except OSError as error:
             raise Refused(str(error)) from error
 
@@ -163,6 +174,13 @@ class Confinement:
             hard = resource.getrlimit(kind)[1]
             top = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(kind, (top, top))
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:  # there is nothing
+        return False
 
 
 def available() -> bool:

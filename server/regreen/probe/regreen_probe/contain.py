@@ -16,7 +16,7 @@ import socket
 import struct
 from collections.abc import Callable
 
-from regreen_probe import kernel, world
+from regreen_probe import kernel, relay, world
 
 NAMESPACES = kernel.NEWUSER | kernel.NEWNS | kernel.NEWPID | kernel.NEWIPC | kernel.NEWUTS
 LOOK_SECONDS = 0.05
@@ -52,6 +52,7 @@ def settle(
     processes: int,
     keep: list[int],
     tell: Callable[[dict], None],
+    linked: relay.Relay | None,
 ) -> int:
     """In the child of `fork`: become who we were, make the run's world, and start the run in it.
 
@@ -65,6 +66,7 @@ def settle(
         processes: how many there may be.
         keep: descriptors that the run needs.
         tell: sends a record; used by the first process when the run ended otherwise than by its exit status.
+        linked: leads to the services that the run may reach.
 
     Returns:
         The process id by which the world outside knows the run. Only the run returns.
@@ -76,6 +78,8 @@ def settle(
     _be(user, group)
     if not network:
         _raise_loopback()
+    if linked is not None:
+        linked.listen()
     place.build(disk)
     kernel.close_others(keep)
     kernel.drop_capabilities()

@@ -119,7 +119,8 @@ class _Bait:
     def plan(self, level: str, *, network: bool = False) -> dict:
         """The confinement of a run in it."""
         return {
-            "level": level, "copies": [[self.copy, self.user]], "beneath": [], "readable": [], "network": network, "relaxed": False,
+            "level": level, "copies": [[self.copy, self.user]], "beneath": [], "readable": [], "network": network,
+            "services": [], "sockets": [], "relaxed": False,
             "memory": 1 << 30, "processes": 64, "disk": 1 << 20, "file": 1 << 20, "bytecode": "", "keep_bytecode": False,
         }  # fmt: skip
 

@@ -28,7 +28,7 @@ OPEN_TREE, MOVE_MOUNT, CLOSE_RANGE, MOUNT_SETATTR = 428, 429, 436, 442
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 
 _X86 = {
-    "ioctl": 16, "clone": 56, "socket": 41, "ptrace": 101, "pivot_root": 155, "acct": 163,
+    "ioctl": 16, "clone": 56, "socket": 41, "sendto": 44, "sendmsg": 46, "sendmmsg": 307, "ptrace": 101, "pivot_root": 155, "acct": 163,
     "chroot": 161, "mount": 165, "umount2": 166, "swapon": 167, "swapoff": 168, "reboot": 169,
     "init_module": 175, "delete_module": 176, "quotactl": 179, "kexec_load": 246, "add_key": 248,
     "request_key": 249, "keyctl": 250, "unshare": 272, "perf_event_open": 298, "open_by_handle_at": 304,
@@ -36,7 +36,7 @@ _X86 = {
     "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
 }  # fmt: skip
 _ARM = {
-    "ioctl": 29, "clone": 220, "socket": 198, "ptrace": 117, "pivot_root": 41, "acct": 89,
+    "ioctl": 29, "clone": 220, "socket": 198, "sendto": 206, "sendmsg": 211, "sendmmsg": 269, "ptrace": 117, "pivot_root": 41, "acct": 89,
     "chroot": 51, "mount": 40, "umount2": 39, "swapon": 224, "swapoff": 225, "reboot": 142,
     "init_module": 105, "delete_module": 106, "quotactl": 60, "kexec_load": 104, "add_key": 217,
     "request_key": 218, "keyctl": 219, "unshare": 97, "perf_event_open": 241, "open_by_handle_at": 265,

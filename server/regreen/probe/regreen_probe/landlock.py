@@ -11,13 +11,15 @@ import struct
 
 from regreen_probe import kernel
 
-PATH_BENEATH = 1
+PATH_BENEATH, NET_PORT = 1, 2
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 1 << 1, 1 << 2, 1 << 3
 CREATING = sum(1 << bit for bit in range(4, 13))  # remove and make entries of every kind
 REFER, TRUNCATE = 1 << 13, 1 << 14
 READING = EXECUTE | READ_FILE | READ_DIR
 ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
-TCP = 3  # bind and connect
+CONNECT_TCP = 2
+TCP = 1 | CONNECT_TCP  # bind and connect
+KNOWS_PORTS = 4
 SCOPE_ABSTRACT_UNIX, SCOPE_SIGNAL = 1, 2
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
 DEVICE_FOLDERS = ("pts", "shm")  # terminals of tests; named semaphores of multiprocessing
@@ -31,13 +33,19 @@ def abi() -> int:
         return 0
 
 
-def restrict(writable: list[str], *, readable: list[str] | None, tcp: bool) -> None:
+def knows_ports() -> bool:
+    """Whether the kernel can refuse TCP (Linux 6.7)."""
+    return abi() >= KNOWS_PORTS
+
+
+def restrict(writable: list[str], *, readable: list[str] | None, ports: list[int] | None) -> None:
     """Allow this process and all it starts no more than this. There is no way back.
 
     Args:
         writable: folders and files that can be written, besides the usual devices.
         readable: what else can be read; None for everything.
-        tcp: whether TCP stays possible (kernels before 6.7 cannot refuse it).
+        ports: to which TCP connections stay possible, on any machine; None for all of TCP. Kernels that do not know
+            them refuse nothing.
 
     Raises:
         OSError: the kernel does not do it.
@@ -47,8 +55,8 @@ def restrict(writable: list[str], *, readable: list[str] | None, tcp: bool) -> N
     read = READING if readable is not None else 0
     handled = write | read
     fields = [handled]
-    if version >= 4:
-        fields.append(0 if tcp else TCP)
+    if version >= KNOWS_PORTS:
+        fields.append(0 if ports is None else TCP)
     if version >= 6:  # signals and abstract sockets reach only what the run itself started
         fields.append(SCOPE_SIGNAL | SCOPE_ABSTRACT_UNIX)
     attributes = struct.pack("%dQ" % len(fields), *fields)
@@ -63,6 +71,8 @@ def restrict(writable: list[str], *, readable: list[str] | None, tcp: bool) -> N
             _allow(ruleset, "/dev/" + name, handled)
         for path in readable or ():
             _allow(ruleset, path, read)
+        for port in ports or ():
+            kernel.syscall(kernel.LANDLOCK_ADD, ruleset, NET_PORT, struct.pack("=QQ", CONNECT_TCP, port), 0)
         kernel.syscall(kernel.LANDLOCK_RESTRICT, ruleset, 0)
     finally:
         os.close(ruleset)

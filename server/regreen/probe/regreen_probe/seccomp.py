@@ -33,22 +33,20 @@ NEW_NAMESPACES = (
 )
 TIOCSTI = 0x5412  # types into a terminal, on behalf of its user
 X32 = 0x40000000
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCH, _FIRST, _SECOND = (
-    0,
-    4,
-    16,
-    24,
-)  # offsets in struct seccomp_data, of the arguments their low halves
+KIND = 0xF  # of a socket's type; the rest are flags
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_NUMBER, _ARCH = 0, 4  # offsets in struct seccomp_data
+_FIRST, _SECOND, _THIRD, _FOURTH = 16, 24, 32, 40  # of the arguments' low halves
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
 _FILTER = 2
 
 
-def enter(*, internet: bool) -> None:
+def enter(*, internet: str) -> None:
     """Install the filter in this process, for all it starts, too.
 
     Args:
-        internet: whether IPv4 and IPv6 sockets can be made.
+        internet: which IPv4 and IPv6 sockets can be made: "all", those for "tcp" that ask Landlock before they
+            connect, or "none".
 
     Raises:
         OSError: the kernel does not allow it, or this architecture is not known.
@@ -63,10 +61,9 @@ def enter(*, internet: bool) -> None:
     kernel.prctl(kernel.PR_SET_SECCOMP, _FILTER, ctypes.addressof(held))
 
 
-@functools.lru_cache(maxsize=2)
-def program(*, internet: bool) -> bytes:
+@functools.lru_cache(maxsize=3)
+def program(*, internet: str) -> bytes:
     """The filter: 8 bytes an instruction."""
-    families = [socket.AF_UNIX, *((socket.AF_INET, socket.AF_INET6) if internet else ())]
     code = [
         _op(_LOAD, _ARCH),
         _op(_EQUAL, kernel.AUDIT_ARCH, 1, 0),
@@ -81,7 +78,24 @@ def program(*, internet: bool) -> bytes:
     code += [_op(_EQUAL, kernel.NUMBERS["clone3"], 0, 1), _refuse(errno.ENOSYS)]
     code += _when("clone", [_op(_LOAD, _FIRST), _op(_ANY_BIT, NEW_NAMESPACES, 0, 1), _refuse(errno.EPERM)])
     code += _when("ioctl", [_op(_LOAD, _SECOND), _op(_EQUAL, TIOCSTI, 0, 1), _refuse(errno.EPERM)])
+    if internet == "tcp":  # a first packet with data connects, and Landlock is not asked
+        for name, flags in (("sendto", _FOURTH), ("sendmsg", _THIRD), ("sendmmsg", _FOURTH)):
+            fast = [_op(_LOAD, flags), _op(_ANY_BIT, socket.MSG_FASTOPEN, 0, 1), _refuse(errno.EOPNOTSUPP)]
+            code += _when(name, fast)
+    families = [socket.AF_UNIX, *((socket.AF_INET, socket.AF_INET6) if internet == "all" else ())]
     allowed = [part for family in families for part in (_op(_EQUAL, family, 0, 1), _op(_RETURN, _ALLOW))]
+    if internet == "tcp":  # multipath TCP is another protocol
+        allowed += [
+            _op(_EQUAL, socket.AF_INET, 1, 0),
+            _op(_EQUAL, socket.AF_INET6, 0, 7),
+            _op(_LOAD, _SECOND),
+            _op(_AND, KIND),
+            _op(_EQUAL, socket.SOCK_STREAM, 0, 4),
+            _op(_LOAD, _THIRD),
+            _op(_EQUAL, 0, 1, 0),
+            _op(_EQUAL, socket.IPPROTO_TCP, 0, 1),
+            _op(_RETURN, _ALLOW),
+        ]
     code += _when("socket", [_op(_LOAD, _FIRST), *allowed, _refuse(errno.EACCES)])
     code.append(_op(_RETURN, _ALLOW))
     return b"".join(code)
