@@ -67,7 +67,38 @@ async def test_a_test_that_needs_a_service_of_the_machine_is_told_the_setting(
     result = only(await lab.heal(base))
     assert result.outcome is Outcome.ENVIRONMENT, result.reason
     assert "without it, it is green" in result.reason
-    assert "`regreen.isolation.network`" in result.reason
+    services, network = map(result.reason.index, ("regreen.isolation.services", "regreen.isolation.network"))
+    assert services < network
+    assert (f'add "127.0.0.1:{service}"' in result.reason) == (test == "test_call")
+
+
+async def test_with_the_service_named_it_is_green(lab: Lab, service: int) -> None:
+    lab.write(calling(service))
+    lab.settings(services=(f"127.0.0.1:{service}",))
+    base = await lab.baseline()
+    assert base.report.failures == ()
+    assert base.report.isolation == "full"
+
+
+async def test_a_service_that_is_named_and_does_not_run_is_said_to_be_down(lab: Lab) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    lab.write(
+        {
+            "test_client.py": f"""
+                import socket
+
+                def test_call():
+                    with socket.create_connection(("127.0.0.1", {port}), 2) as client:
+                        client.sendall(b"hello")
+                        assert client.recv(1) == b"h"
+                """
+        }
+    )
+    lab.settings(services=(str(port),))
+    result = only(await lab.heal())
+    assert result.outcome is Outcome.ENVIRONMENT, result.reason
+    assert "a service that does not answer" in result.reason
 
 
 async def test_with_the_network_allowed_it_is_green(lab: Lab, service: int) -> None:

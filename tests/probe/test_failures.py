@@ -60,7 +60,8 @@ class Oops(ValueError):
     pass
 """
 TESTS = '''\
-import functools, json, unittest
+import functools, json, socket, unittest, urllib.request
+from unittest import mock
 import pytest
 import shop
 
@@ -142,6 +143,9 @@ def test_huge():
     big, long, many = shop.Huge(), list(range(100_000)), {n: n for n in range(10_000)}
     assert big is None
 def test_deep(): shop.called(0)
+def test_connect(): socket.create_connection(("127.0.0.1", 1))
+def test_connect_behind():
+    with mock.patch("urllib.request.getproxies", dict): urllib.request.urlopen("http://127.0.0.1:1/")
 def test_foreign_code(): json.loads("{")
 def test_own_below_foreign(): functools.reduce(lambda a, b: shop.area(1, 2), [1, 2, 3])
 def test_qualified(): raise shop.Oops("it\\u00e9")
@@ -207,6 +211,8 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         ("test_class", "AttributeError", {"name": "totl", "near": "total", "type": "type[shop.Cart]"}),
         ("test_import_name", "ImportError", {"name": "aera", "near": "area"}),
         ("test_not_none_subscript", "TypeError", {"type": "NoneType"}),
+        ("test_connect", "ConnectionRefusedError", {"address": "127.0.0.1 1"}),
+        ("test_connect_behind", "urllib.error.URLError", {"address": "127.0.0.1 1"}),
     ],
 )
 def test_live_objects_give_hints(ran: Ran, name: str, exception: str, hints: dict[str, str]) -> None:

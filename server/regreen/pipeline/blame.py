@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from regreen.pipeline.parts import Baseline, Tools
+from regreen.pipeline.services import asked_for
 from regreen.pipeline.triage import environment_problem
 from regreen.settings import Settings
 from regreen.validation.ladder import Target
@@ -68,15 +69,27 @@ async def refused_by_isolation(target: Target, base: Baseline, tools: Tools, set
     for real in free.failures:
         if real.nodeid == failure.nodeid and (problem := environment_problem(real, base.snapshot)):
             return problem
+    return f"Isolation keeps the test from something it needs ({_words(failure)}); without it, {then}. {_helps(failure)}"
+
+
+def _helps(failure: Failure) -> str:
+    """Which setting allows what was refused."""
     name = failure.exception.rpartition(".")[2]
+    if service := asked_for(failure):
+        return (
+            f'The setting `regreen.isolation.services` lets test runs reach this service: add "{service}" to it. '
+            "`regreen.isolation.network` would let them use the network as a whole."
+        )
     if name in _OF_FILES:
-        helps = "The setting `regreen.isolation.readable` names files and folders that test runs may read besides."
-    elif name in _OF_NETWORK:
-        helps = "The setting `regreen.isolation.network` lets test runs use the network."
-    else:
-        helps = "The settings `regreen.isolation.network` and `regreen.isolation.readable` allow more."
+        return "The setting `regreen.isolation.readable` names files and folders that test runs may read besides."
+    if name in _OF_NETWORK:
+        return (
+            "The setting `regreen.isolation.services` names services of this machine that test runs may reach, "
+            '"127.0.0.1:5432" for example; `regreen.isolation.network` lets them use the network as a whole.'
+        )
     return (
-        f"Isolation keeps the test from something it needs ({_words(failure)}); without it, {then}. {helps}"
+        "The settings `regreen.isolation.services`, `regreen.isolation.network` and `regreen.isolation.readable` "
+        "allow more."
     )
 
 

@@ -6,6 +6,7 @@ import builtins
 import difflib
 import inspect
 import re
+import traceback
 import types
 from collections.abc import Callable, Iterable
 
@@ -14,6 +15,10 @@ from regreen_probe import lookup, reprs
 NEAR = 5
 """How many close names are told."""
 CUTOFF = 0.6
+CAUSES = 5
+"""Exceptions behind an exception that are looked at."""
+ADDRESSES = ("sa", "address")
+"""What functions that connect call the address; `socket.create_connection` and its copies do."""
 MANY = 5_000
 """Names compared at most: closeness is quadratic."""
 
@@ -43,9 +48,9 @@ def of(error: BaseException, steps: Steps, own: Callable[[object], bool]) -> dic
             return _import(error)
         if isinstance(error, TypeError):
             return _call(error, frame, line)
+        return _address(error)
     except BaseException:  # the project's own objects were asked, and may answer anything
         return {}
-    return {}
 
 
 def near(name: str, candidates: Iterable[object]) -> str:
@@ -144,6 +149,22 @@ def _call(error: TypeError, frame: types.FrameType | None, line: int) -> dict[st
         ]
         found.update(named(keyword[1], taken))
     return found
+
+
+def _address(error: BaseException) -> dict[str, str]:
+    """Where a connection was wanted: the exceptions of sockets do not say it."""
+    one: BaseException | None = error
+    for _ in range(CAUSES):
+        if one is None:
+            break
+        if isinstance(one, OSError):
+            for frame, _line in reversed(list(traceback.walk_tb(one.__traceback__))):
+                for name in ADDRESSES:
+                    value = frame.f_locals.get(name)
+                    if isinstance(value, tuple) and [type(part) for part in value[:2]] == [str, int]:
+                        return {"address": "%s %d" % value[:2]}
+        one = one.__cause__ or one.__context__
+    return {}
 
 
 def _quoted(text: str, *, last: bool = False) -> str:
