@@ -154,6 +154,27 @@ def test_isolation_that_a_setting_takes_away_is_not_claimed(
     assert "regreen.isolation." in items["isolation"]["hint"]
 
 
+def test_services_of_a_compose_file_are_named_until_they_are_in_the_setting(
+    regreen: Regreen, shop: Path
+) -> None:
+    (shop / "compose.yaml").write_text(
+        "services:\n  db:\n    ports:\n      - 5433:5432\n  far:\n    ports: ['10.0.0.7:1:1']\n  cache:\n    ports: ['6380:6379']\n"
+    )
+
+    def items(*settings: str) -> dict[str, dict[str, str]]:
+        asked = [part for one in settings for part in ("--set", one)]
+        return checkup(regreen, shop, "--interpreter", sys.executable, *asked)[1]
+
+    found = items('isolation.services=["6380"]')
+    assert found["services"]["value"] == "out of reach of test runs: db (127.0.0.1:5433), of the compose file"
+    _, _, value = found["services"]["hint"].partition(" = ")
+    assert value == '["6380", "127.0.0.1:5433"]'
+    found = items(f"isolation.services={value}")
+    assert "services" not in found
+    assert "127.0.0.1:5433" in found["isolation"]["value"]
+    assert "services" not in items("isolation.network=true")
+
+
 @pytest.mark.parametrize(
     ("setting", "said"),
     [

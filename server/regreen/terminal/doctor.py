@@ -17,13 +17,13 @@ from regreen.oracle.records import ProbeFacts
 from regreen.platform.background import run_blocking
 from regreen.platform.dirs import cache_dir
 from regreen.ports import Git
-from regreen.settings import Settings
+from regreen.settings import Settings, services
 from regreen.terminal.configured import settings_for
 from regreen.terminal.console import outputs
 from regreen.terminal.evidence import plural, size
 from regreen.terminal.tables import facts as facts_table
 from regreen.values import Interpreter, Project, SearchStep
-from regreen.workspace import scan
+from regreen.workspace import compose, scan
 from regreen.workspace.arguments import resolve
 from regreen.workspace.mirror import ProjectMirror
 from regreen.workspace.places import disk_size
@@ -95,6 +95,7 @@ async def examine(project: Project, asked: Mapping[str, object]) -> Checkup:
         _config(project),
         *await run_blocking(_mirror, project, settings, mirror.folder),
         *([_isolation(facts, settings)] if found.interpreter else []),
+        *await run_blocking(_services, project, settings),
         await run_blocking(_watch, project),
         _trust(project),
         Item("model", "off: fixes come from repair templates, and nothing leaves this machine"),
@@ -184,6 +185,30 @@ def _isolation(facts: ProbeFacts | RegreenError, settings: Settings) -> Item:
     if isolation.level == "none":
         hint += " Functions that delete, overwrite, spawn or send get no candidates here."
     return Item("isolation", str(isolation), hint=hint.strip())
+
+
+def _services(project: Project, settings: Settings) -> list[Item]:
+    """What the project's compose files publish and test runs may not reach; only the user can say whether they shall."""
+    if settings.network or settings.isolation == "none":
+        return []
+    named = services.named(settings.services).texts()
+    beyond: dict[str, str] = {}
+    for folder in dict.fromkeys((project.root, project.workspace)):
+        for one in compose.in_folder(folder):
+            address = services.text_of(one.host or "127.0.0.1", one.port)
+            if address and address not in named and f"localhost:{one.port}" not in named:
+                beyond.setdefault(address, one.service)
+    if not beyond:
+        return []
+    listed = ", ".join(f"{service} ({address})" for address, service in beyond.items())
+    value = json.dumps([*settings.services, *beyond])
+    return [
+        Item(
+            "services",
+            f"out of reach of test runs: {listed}, of the compose file",
+            hint=f"If tests need them: regreen.isolation.services = {value}",
+        )
+    ]
 
 
 def _watch(project: Project) -> Item:
