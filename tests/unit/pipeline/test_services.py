@@ -25,6 +25,7 @@ from regreen.values import Failure
         ),
         ("Error 111 connecting to localhost:6379. Connection refused.", "localhost:6379"),
         ("Error 2 connecting to unix:/run/redis.sock. No such file or directory.", "/run/redis.sock"),
+        ("Error 2 connecting to /run/redis.sock. No such file or directory.", "/run/redis.sock"),
         ("HTTPConnectionPool(host='localhost', port=8080): Max retries exceeded", "localhost:8080"),
         ("[Errno 111] Connect call failed ('127.0.0.1', 9000)", "127.0.0.1:9000"),
         ("Multiple exceptions: [Errno 111] Connect call failed ('::1', 9000, 0, 0)", "[::1]:9000"),
