@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from regreen_probe import batch, confine, run, swap, tuning
+from regreen_probe import batch, confine, databases, run, swap, tuning
 from regreen_probe.forking import Forking
 from regreen_probe.markers import Table
 from regreen_probe.pipe import HIGH, Pipe
@@ -52,6 +52,7 @@ class Parking:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         """Serve hot runs; ends the process."""
+        databases.close_connections()
         reason = unfit(session)
         self.pipe.send({"ev": "parked", "unfit": reason})
         if reason:
@@ -159,6 +160,7 @@ class Parked(Forking):
 
         def run() -> list[dict]:
             told.clear()
+            _tear_down(session)  # what a candidate that took too long has left
             for item in session.items:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                 if told[-1].get("outcome") in ("failed", "error"):
@@ -166,6 +168,7 @@ class Parked(Forking):
             return [record for record in told if record["ev"] == "test"]
 
         batch.Batch(self.functions, run, mine.send, message["seconds"]).try_all(message["candidates"])
+        _tear_down(session)
         _end(mine)
 
     def _run(self, message: dict, swaps: list[swap.Swap], pipe: Pipe) -> None:
@@ -180,6 +183,7 @@ class Parked(Forking):
         for number, item in enumerate(session.items):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following[number])
             if session.shouldfail or session.shouldstop:
+                _tear_down(session)
                 break
         finished = {
             "ev": "finished",
@@ -191,6 +195,11 @@ class Parked(Forking):
         }
         mine.send({**finished, "seconds": round(time.perf_counter() - began, 6)})
         _end(mine)
+
+
+def _tear_down(session) -> None:
+    """End all fixtures, as a session does in the end."""
+    session._setupstate.teardown_exact(None)
 
 
 def _end(mine: Pipe) -> None:

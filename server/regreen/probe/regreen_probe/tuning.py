@@ -10,9 +10,12 @@ import unittest.case
 
 import pytest
 
+from regreen_probe import databases
+
 QUIET = {
     "boxed": False,
     "color": "no",
+    "create_db": False,
     "dist": "no",
     "distload": False,
     "durations": None,
@@ -26,6 +29,7 @@ QUIET = {
     "numprocesses": 0,
     "pastebin": None,
     "reportchars": "",
+    "reuse_db": False,
     "showcapture": "no",
     "stepwise": False,
     "stepwise_skip": False,
@@ -35,7 +39,7 @@ QUIET = {
     "usepdb": False,
     "xmlpath": None,
 }
-"""Options that reorder, distribute, stop, send, wait for a person, or render what nobody reads."""
+"""Options that reorder, distribute, stop, send, wait for a person, render what nobody reads, or keep databases."""
 
 
 AT_REST = 2.0
@@ -94,8 +98,9 @@ class Tuner:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self, session):
-        """Remember what can be ended."""
+        """Remember what can be ended; give databases their names."""
         self.session = session
+        session.config.pluginmanager.register(databases.Databases())
 
     def pytest_runtest_logreport(self, report):
         """End the run at the first red test, if it shall; `--maxfail` would count those that were red before, too."""
