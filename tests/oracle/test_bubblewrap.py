@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
+import socket
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 from tests.probe.environments import bubblewrap
 
 from regreen.oracle import client
+from regreen.oracle.client import ProbeOracle
 from regreen.platform import processes
 from regreen.values import Rung, RunReport, TestStatus
 
@@ -31,13 +34,17 @@ async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     world = World(root, tmp_path / "cache")
     world.write(test_good=GOOD)
-    path = f"{os.environ['PATH']}{os.pathsep}{bubblewrap()}"
-    world.oracle = world.make_oracle(REGREEN_NO_NAMESPACES="1", PATH=path)
+    world.oracle = oracle(world)
     yield world
     await world.oracle.close()
     await world.mirror.close()
     assert processes.alive() == frozenset()
     assert working_in(root, tmp_path / "cache") == set()
+
+
+def oracle(world: World, services: tuple[str, ...] = ()) -> ProbeOracle:
+    path = f"{os.environ['PATH']}{os.pathsep}{bubblewrap()}"
+    return world.make_oracle(services=services, REGREEN_NO_NAMESPACES="1", PATH=path)
 
 
 def statuses(report: RunReport) -> list[str]:
@@ -181,3 +188,32 @@ async def test_nothing_is_left_when_the_outermost_process_is_killed(world: World
     task.cancel()
     await asyncio.wait({task})
     assert statuses(await world.run("test_good.py")) == ["passed"]
+
+
+async def test_of_services_only_sockets_that_are_named_are_reached(world: World, tmp_path: Path) -> None:
+    doors = [tmp_path / name for name in ("named", "other")]
+    with contextlib.ExitStack() as held:
+        for door in doors:
+            server = held.enter_context(socket.socket(socket.AF_UNIX))
+            server.bind(str(door))
+            server.listen()
+        tcp = held.enter_context(socket.create_server(("127.0.0.1", 0)))
+        port = tcp.getsockname()[1]
+        world.write(
+            test_doors=f"""
+            import pytest, socket
+
+            @pytest.mark.parametrize("door", {[str(door) for door in doors]!r}, ids=["named", "other"])
+            def test_door(door):
+                socket.socket(socket.AF_UNIX).connect(door)
+
+            def test_port():
+                socket.create_connection(("127.0.0.1", {port}))
+            """
+        )
+        await world.oracle.close()
+        world.oracle = oracle(world, (str(doors[0]), str(port)))
+        report = await world.run(
+            *(f"test_doors.py::test_{name}" for name in ("door[named]", "door[other]", "port"))
+        )
+    assert statuses(report) == ["passed", "failed", "failed"]

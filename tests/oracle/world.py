@@ -36,12 +36,13 @@ class World:
         pytest_version: str | None = "x",
         env_file: str = "",
         disk_megabytes: float = 1000,
+        services: tuple[str, ...] = (),
         **env: str,
     ) -> ProbeOracle:
         project = Project(self.root, self.root, kind=kind)
         version = pytest_version and pytest.__version__
         interpreter = Interpreter(Path(sys.executable), sys.version_info[:3], version, "test")
-        settings = Settings(env_file=env_file, disk_megabytes=disk_megabytes)
+        settings = Settings(env_file=env_file, disk_megabytes=disk_megabytes, services=services)
         return ProbeOracle(project, interpreter, self.mirror, settings, {**os.environ, **LEAN, **env})
 
     def write(self, **files: str) -> None:

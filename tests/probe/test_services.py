@@ -196,23 +196,22 @@ def test_a_partly_isolated_run_reaches_the_ports_that_are_named_and_no_others(
 HANGING = "import time\ndef test_it():\n    while True: time.sleep(0.01)\n"
 
 
-def relays(started: Probe) -> list[psutil.Process]:
-    """The processes between a zygote and the first processes of its runs."""
-    return psutil.Process(started.process.pid).children()
-
-
-def begun(started: Probe, copy: Copy, machine: dict[str, str]) -> int:
+def begun(started: Probe, copy: Copy, machine: dict[str, str]) -> tuple[int, list[psutil.Process]]:
+    """Start a run; its number, and its relay, first process and own process."""
     number = started.begin(copy, **asked(copy, machine))
-    started.until(number, lambda r: r["ev"] == "begin")
-    return number
+    (told,) = [r for r in started.until(number, lambda r: r["ev"] == "begin") if r["ev"] == "started"]
+    first = psutil.Process(told["pid"])
+    relay = first.parent()
+    assert relay is not None
+    assert relay.children() == [first]
+    return number, [relay, first, *first.children()]
 
 
 def test_a_relay_holds_nothing_but_the_sockets_of_the_services(
     host: Probe, tmp_path: Path, machine: dict[str, str]
 ) -> None:
     needs_full(host)
-    number = begun(host, Copy(tmp_path, {"test_it.py": HANGING}), machine)
-    (relay,) = relays(host)
+    number, (relay, *_) = begun(host, Copy(tmp_path, {"test_it.py": HANGING}), machine)
     held = {int(p.name): str(p.readlink()) for p in Path(f"/proc/{relay.pid}/fd").iterdir()}
     beyond = [target for fd, target in held.items() if fd > 2]
     assert len(beyond) == 2  # 127.0.0.1 and ::1
@@ -226,9 +225,7 @@ def test_run_and_relay_end_together(
     host: Probe, tmp_path: Path, machine: dict[str, str], victim: str
 ) -> None:
     needs_full(host)
-    number = begun(host, Copy(tmp_path, {"test_it.py": HANGING}), machine)
-    (relay,) = relays(host)
-    family = [relay, *relay.children(recursive=True)]
+    number, family = begun(host, Copy(tmp_path, {"test_it.py": HANGING}), machine)
     assert len(family) == 3
     family[["relay", "first process"].index(victim)].kill()
     assert host.until(number, lambda r: r["ev"] == "ended")[-1]["code"] != 0
@@ -240,16 +237,15 @@ def test_nothing_of_both_is_left_when_their_host_is_killed(
 ) -> None:
     with probe(python) as started:
         needs_full(started)
-        begun(started, Copy(tmp_path, {"test_it.py": HANGING}), machine)
         family = psutil.Process(started.process.pid).children(recursive=True)
-        assert len(family) == 3
+        family += begun(started, Copy(tmp_path, {"test_it.py": HANGING}), machine)[1]
         started.process.kill()
         assert psutil.wait_procs(family, 5)[1] == []
 
 
 def test_a_run_behind_a_relay_tells_where_it_is(host: Probe, tmp_path: Path, machine: dict[str, str]) -> None:
     needs_full(host)
-    number = begun(host, Copy(tmp_path, {"test_it.py": HANGING}), machine)
+    number, _ = begun(host, Copy(tmp_path, {"test_it.py": HANGING}), machine)
     host.send({"op": "dump", "id": number})
     assert host.until(number, lambda r: r["ev"] == "stack")[-1]["nodeid"] == "test_it.py::test_it"
     host.send({"op": "kill", "id": number})

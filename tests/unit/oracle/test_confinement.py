@@ -31,6 +31,7 @@ NONE = Isolation("none", why="this is no Linux")
         (PARTIAL, Settings(network=True), "partial", "partial", ("network", "services")),
         (PARTIAL, Settings(isolation="none"), "none", "none", ()),
         (WRAPPED, Settings(), "wrapped", "partial", ("resources",)),
+        (WRAPPED, Settings(services=("1", "/run/s")), "wrapped", "partial", ("resources",)),
         (WRAPPED, Settings(network=True), "wrapped", "partial", ("network", "resources")),
         (WRAPPED, Settings(isolation="none"), "none", "none", ()),
         (NONE, Settings(), "none", "none", ()),
@@ -83,3 +84,9 @@ def test_where_only_ports_can_be_allowed_it_is_said() -> None:
     assert "connect to any machine at the ports of the named services" in str(
         in_force(PARTIAL, Settings(services=("5432",)))
     )
+
+
+def test_that_no_port_is_reached_from_inside_bubblewrap_is_said() -> None:
+    told = in_force(WRAPPED, Settings(services=("5432", "/run/s")))
+    assert told.services == ("/run/s",)
+    assert "no TCP service" in told.why

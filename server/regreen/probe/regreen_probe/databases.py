@@ -38,7 +38,7 @@ class Databases:
         if fixturedef.argname != "django_db_setup":
             yield
             return
-        self.mark = self.mark or "_regreen_%08x_%s" % (int(time.time()), os.urandom(4).hex())
+        self.mark = self.mark or "_regreen_%08x_%s" % (_now(), os.urandom(4).hex())
         django = sys.modules["django.db"]
         blocker = request.getfixturevalue("django_db_blocker")
         aliases = [name for name, options in django.connections.databases.items() if not _is_file(options)]
@@ -75,6 +75,10 @@ def close_connections() -> None:
         django.connections.close_all()
 
 
+def _now() -> int:
+    return int(time.time())  # noqa: TID251 — other runs read it; it only spares what nobody is connected with yet
+
+
 def _is_file(options: dict) -> bool:
     """Whether the database is SQLite's: in memory, or in the copy, which is the run's own anyway."""
     return options["ENGINE"].rpartition(".")[2] in ("sqlite3", "spatialite", "dummy")
@@ -88,6 +92,6 @@ def _drop_abandoned(connection, plain: str, error: type[Exception]) -> None:
         cursor.execute(_UNUSED)
         for (name,) in cursor.fetchall():
             ours = _OURS.fullmatch(name[len(plain) :]) if name.startswith(plain) else None
-            if ours is not None and int(ours[1], 16) < time.time() - YOUNG_SECONDS:
+            if ours is not None and int(ours[1], 16) < _now() - YOUNG_SECONDS:
                 with contextlib.suppress(error):  # another user's, or another run was quicker
                     cursor.execute("DROP DATABASE IF EXISTS " + connection.ops.quote_name(name))
