@@ -12,7 +12,7 @@ import psutil
 import pytest
 from tests.oracle.world import World, working_in
 
-from regreen.oracle import client
+from regreen.oracle import probes
 from regreen.platform import processes
 from regreen.values import Rung, TestStatus
 
@@ -25,7 +25,7 @@ GOOD = "def test_good(): pass\n"
 
 @pytest.fixture
 async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    monkeypatch.setattr(client, "NICE", 0)
+    monkeypatch.setattr(probes, "NICE", 0)
     root = tmp_path / "shop"
     root.mkdir()
     (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")

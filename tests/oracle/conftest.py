@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from tests.oracle.world import World
 
-from regreen.oracle import client
+from regreen.oracle import probes
 from regreen.platform import processes
 
 
 @pytest.fixture
 async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    monkeypatch.setattr(client, "NICE", 0)  # beside other tests a low priority only takes longer
+    monkeypatch.setattr(probes, "NICE", 0)  # beside other tests a low priority only takes longer
     root = tmp_path / "shop"
     root.mkdir()
     (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")

@@ -90,9 +90,11 @@ class Probe:
         wrap: Record | None = None,
         wrapper: Sequence[str] = (),
         package: Path = PROBE,
+        ahead: Mapping[str, Any] | None = None,
         **started: Any,
     ) -> None:
         self.mode = mode
+        self.ahead = ahead or {}
         self._numbers = itertools.count(1)
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PYTHON", "COV"))}
         for name, value in (env or {}).items():
@@ -135,6 +137,8 @@ class Probe:
             self.stderr += data
 
     def __enter__(self) -> Self:
+        if self.mode == "wait":
+            self.send({"op": "preload", "modules": [], "never": [], "env": {}, **self.ahead})
         self.hello = self.record()
         assert self.hello["ev"] == "hello"
         return self
@@ -169,6 +173,12 @@ class Probe:
         record = self.queue.get(timeout=seconds)
         assert record is not None, f"the probe ended: {self.stderr.decode(errors='replace')}"
         return record
+
+    def check(self) -> Record:
+        """What it says it holds."""
+        number = 1 if self.mode == "wait" else next(self._numbers)
+        self.send({"op": "check", "id": number})
+        return self.until(number, lambda r: r["ev"] == "checked")[-1]
 
     def begin(self, copy: Copy, *args: str, **fields: Any) -> int:
         """Start a run; its number."""

@@ -78,10 +78,12 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         records += started.until(number, lambda r: r["ev"] == "stack")
         started.send({"op": "kill", "id": number})
         records += started.until(number, lambda r: r["ev"] == "ended")
+    with probe(environment(request.param), "wait") as started:
+        records += [started.hello, started.check()]
     return records
 
 
-@pytest.mark.parametrize("name", ["hello", "run", "hang", "uncompilable", "behaviour", "hot"])
+@pytest.mark.parametrize("name", ["hello", "run", "hang", "uncompilable", "behaviour", "hot", "waiting"])
 def test_every_golden_record_has_a_real_one_of_its_shape(real: list[Record], name: str) -> None:
     shapes: dict[str, list[Any]] = {}
     for record in real:

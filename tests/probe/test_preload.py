@@ -68,18 +68,18 @@ def test_a_run_tells_what_it_imported_but_not_the_projects_own_modules(host: Pro
 
 def test_what_is_preloaded_is_there_before_the_project_is(zygote: Probe, copied: Copy) -> None:
     assert "wave" not in held(zygote, copied)
-    zygote.send({"op": "preload", "modules": ["wave"], "never": []})
+    zygote.send({"op": "preload", "modules": ["wave"], "never": [], "env": {}})
     assert "['wave']" in held_at_last(zygote, copied)
 
 
 @pytest.mark.parametrize("bad", ["threaded", "raising", "pulling", "no_such_module"])
 def test_what_turns_out_badly_is_left_out_and_the_rest_is_kept(zygote: Probe, copied: Copy, bad: str) -> None:
-    zygote.send({"op": "preload", "modules": [bad, "wave"], "never": ["plugin"]})
+    zygote.send({"op": "preload", "modules": [bad, "wave"], "never": ["plugin"], "env": {}})
     assert "['wave']" in held_at_last(zygote, copied)
 
 
 def test_a_trial_that_hangs_holds_up_no_run_and_ends_with_the_host(zygote: Probe, copied: Copy) -> None:
-    zygote.send({"op": "preload", "modules": ["hanging"], "never": []})
+    zygote.send({"op": "preload", "modules": ["hanging"], "never": [], "env": {}})
     assert "[]" in held(zygote, copied)
     processes = psutil.Process(zygote.process.pid).children()
     assert processes

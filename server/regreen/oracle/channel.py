@@ -1,12 +1,14 @@
 """How does the server talk with one probe process?
 
-Messages out, one JSON object a line; records in, sorted by the run they belong to. A *host* serves many runs by
-forking; a *cold* process serves exactly one.
+Messages out, one JSON object a line; records in, sorted by the run they belong to. The zygote serves many runs by
+forking; any other process serves exactly one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import enum
+import itertools
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -15,7 +17,7 @@ from typing import Any
 
 from regreen.errors import EnvironmentProblem, OracleFailed
 from regreen.oracle import records, seals
-from regreen.oracle.records import ProbeFacts, Record
+from regreen.oracle.records import Held, ProbeFacts, Record
 from regreen.oracle.seals import Seal
 from regreen.platform import processes
 from regreen.platform.background import uninterrupted
@@ -35,8 +37,18 @@ KILL_SECONDS = 3.0
 """How long the host may take to tell that a run which was killed has ended."""
 BY_SIGNAL = 128
 """What is added to the number of a signal where an exit status tells of it."""
-COLD_RUN = 1
-"""The id of the only run of a cold process."""
+CHECK_SECONDS = 60.0
+"""How long a process may take to say what it holds; it answers between two of the modules that it imports ahead."""
+ONLY_RUN = 1
+"""The id of the run of a process that serves just one."""
+
+
+class Mode(enum.Enum):
+    """What a process is for."""
+
+    HOST = "host"  # the zygote
+    WAIT = "wait"  # for one run, and imports ahead what that will need
+    RUN = "run"  # for one run, at once
 
 
 class ProbeEnded(OracleFailed):
@@ -47,15 +59,19 @@ class Channel:
     """One probe process. Made by `open_channel`; `close` must be awaited in the end.
 
     Attributes:
-        cold: it serves one run, whose id is `COLD_RUN`, and then ends.
+        mode: what it is for.
         facts: what its `hello` said.
+        numbers: the ids of its runs.
     """
 
-    def __init__(self, process: Process, *, cold: bool) -> None:
+    def __init__(self, process: Process, mode: Mode) -> None:
         self.process = process
-        self.cold = cold
+        self.mode = mode
+        self.numbers = itertools.count(ONLY_RUN)
         self._hello: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
         self._runs: dict[int, Run] = {}
+        self._unused = asyncio.Event()
+        self._unused.set()
         self._why = ""
         self._reader = asyncio.create_task(self._read())
         self.facts: ProbeFacts
@@ -92,17 +108,47 @@ class Channel:
     def listen(self, run: Run) -> None:
         """Give a run its records from now on; None when nothing more can come."""
         self._runs[run.number] = run
+        self._unused.clear()
         if self.ended:
             run.hear(None)
 
     def forget(self, run: int) -> None:
         """Drop what still comes for a run."""
         self._runs.pop(run, None)
+        if not self._runs:
+            self._unused.set()
+
+    @property
+    def once(self) -> bool:
+        """Whether it serves one run, whose id is `ONLY_RUN`, and then ends."""
+        return self.mode is not Mode.HOST
 
     @property
     def busy(self) -> bool:
         """Whether anyone listens to a run."""
         return bool(self._runs)
+
+    async def unused(self) -> None:
+        """Wait until nobody listens to a run."""
+        await self._unused.wait()
+
+    async def check(self) -> Held:
+        """Ask what it holds.
+
+        Raises:
+            ProbeEnded: it does not answer.
+        """
+        asking = Run(self)
+        asking.send({"op": "check"})
+        try:
+            record = await asking.record(CHECK_SECONDS)
+            if record.get("ev") == "ended":
+                raise ProbeEnded(self.last_words())
+            return records.held(record)
+        except asyncio.TimeoutError as error:
+            raise ProbeEnded(f"no answer after {CHECK_SECONDS:g} s: {self.last_words()}") from error
+        finally:
+            asking.forget()
 
     async def _read(self) -> None:
         stdout = self.process.stdout
@@ -116,7 +162,7 @@ class Channel:
 
     def _sort(self, text: bytes) -> None:
         line = seals.taken_apart(text)
-        owner = line.owners[-1] if line.owners else COLD_RUN if self.cold else None
+        owner = line.owners[-1] if line.owners else ONLY_RUN if self.once else None
         if not self._hello.done() or owner is None:
             self._hear_host(records.parse(line.text))
             return
@@ -152,8 +198,8 @@ class Channel:
             self._hello.exception()  # heard, even if nobody waits any more
         code = self.process.returncode
         for run in self._runs.values():
-            if self.cold and not self._why and code is not None:
-                run.hear({"id": COLD_RUN, "ev": "ended", **_end(code, inside=self.process.has_inside)})
+            if self.once and not self._why and code is not None:
+                run.hear({"id": ONLY_RUN, "ev": "ended", **_end(code, inside=self.process.has_inside)})
             run.hear(None)
 
     async def close(self) -> None:
@@ -174,10 +220,11 @@ async def open_channel(
     executable: Path,
     environment: Mapping[str, str],
     options: Mapping[str, Any],
+    mode: Mode,
     *,
-    cold: bool,
     nice: int,
     wrapper: Sequence[str] = (),
+    ahead: Mapping[str, Any] | None = None,
 ) -> Channel:
     """Start a probe in the user's interpreter and wait for its hello.
 
@@ -185,16 +232,16 @@ async def open_channel(
         executable: the interpreter.
         environment: of the process.
         options: of the process (docs/internals/wire.md).
-        cold: for one run, in the process itself; else the host of many.
+        mode: what it is for.
         nice: the niceness of the process.
         wrapper: a command that starts it inside of something.
+        ahead: a message that it gets before its hello: the `preload` of one that is to wait.
 
     Raises:
         EnvironmentProblem: the interpreter cannot be started.
         ProbeEnded: it started, but no hello came.
     """
-    mode = "run" if cold else "host"
-    argv: Sequence[str | Path] = [*wrapper, executable, "-c", BOOT, PROBE, mode, json.dumps(options)]
+    argv: Sequence[str | Path] = [*wrapper, executable, "-c", BOOT, PROBE, mode.value, json.dumps(options)]
     try:
         process = await processes.start(argv, cwd=PROBE, env=environment, stdin=True, stdout=True, nice=nice)
     except OSError as error:
@@ -203,8 +250,10 @@ async def open_channel(
             "Choose another one with the setting regreen.interpreter.",
         ) from error
     process.has_inside = bool(wrapper)
-    channel = Channel(process, cold=cold)
+    channel = Channel(process, mode)
     try:
+        if ahead is not None:
+            channel.send(ahead)
         await channel.greet()
     except BaseException:
         await uninterrupted(channel.close())
@@ -217,16 +266,16 @@ class Run:
 
     Args:
         channel: the process.
-        number: the run's id in it.
 
     Attributes:
+        number: its id in the process.
         seal: proves its records.
         park: the parked run that it is a fork of, once it was sent.
     """
 
-    def __init__(self, channel: Channel, number: int) -> None:
+    def __init__(self, channel: Channel) -> None:
         self.channel = channel
-        self.number = number
+        self.number = ONLY_RUN if channel.once else next(channel.numbers)
         self.seal = Seal()
         self.park: int | None = None
         self._records: asyncio.Queue[Record | None] = asyncio.Queue()
@@ -273,7 +322,7 @@ class Run:
         Args:
             pid: of the run's process; 0 when it has not told yet.
         """
-        if self.channel.cold:
+        if self.channel.once:
             await self.channel.close()
             return
         if pid:

@@ -140,5 +140,5 @@ def plan(level: str, copy: WorkingCopy, request: RunRequest, settings: Settings)
         "disk": int(settings.disk_megabytes * MEGABYTE),
         "file": int(settings.disk_megabytes * MEGABYTE),
         "bytecode": "" if copy.bytecode is None else str(copy.bytecode),
-        "keep_bytecode": not request.overlay and not request.canaries,
+        "keep_bytecode": request.is_unpatched,
     }

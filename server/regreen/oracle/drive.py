@@ -77,7 +77,7 @@ async def drive(run: Run, log: RunLog, limits: Limits, *, leave: bool = False) -
     finally:
         if leave and log.finished:
             run.send({"op": "kill"})
-        elif log.end is None or run.channel.cold:
+        elif log.end is None or run.channel.once:
             await uninterrupted(run.kill(log.pid))
         run.forget()
     return Stop.ENDED

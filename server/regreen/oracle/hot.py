@@ -16,8 +16,8 @@ from typing import Any
 
 from regreen.oracle import records
 from regreen.oracle.batches import BatchLog, batch_message, screened
-from regreen.oracle.channel import ProbeEnded, Run
-from regreen.oracle.confinement import as_seen, plan
+from regreen.oracle.channel import Channel, ProbeEnded, Run
+from regreen.oracle.confinement import as_seen, level_for, plan
 from regreen.oracle.drive import Limits, Stop, drive
 from regreen.oracle.messages import hot_message, run_message
 from regreen.oracle.parked import Key, Parked, can_be_hot, essence, key_of, was_refused
@@ -41,9 +41,8 @@ class HotRuns:
         project: whose tests.
         mirror: leases the folder.
         settings: of the project.
-        open_run: a new run in the zygote; None where there is no fork or no confinement.
-        level: at which runs are confined.
-        environment: variables of the project's own environment file.
+        zygote: the one for runs with these variables.
+        variables: that the project's env file sets.
         warm: runs a request in a fork of its own.
         slots: how many runs may go on at once.
     """
@@ -53,18 +52,16 @@ class HotRuns:
         project: Project,
         mirror: Mirror,
         settings: Settings,
-        open_run: Callable[[], Awaitable[Run | None]],
-        level: Callable[[], Awaitable[str]],
-        environment: Callable[[], Awaitable[Mapping[str, str]]],
+        zygote: Callable[[Mapping[str, str]], Awaitable[Channel]],
+        variables: Callable[[], Awaitable[Mapping[str, str]]],
         warm: Callable[[RunRequest], Awaitable[RunReport]],
         slots: asyncio.Semaphore,
     ) -> None:
         self._project = project
         self._mirror = mirror
         self._settings = settings
-        self._open_run = open_run
-        self._level = level
-        self._environment = environment
+        self._zygote = zygote
+        self._variables = variables
         self._warm = warm
         self._slots = slots
         self._lock = asyncio.Lock()
@@ -155,54 +152,52 @@ class HotRuns:
 
     async def _ready(self, request: RunRequest) -> Parked | None:
         key = key_of(request)
-        if self._parked is not None and self._parked.key == key and self._parked.run.waits:
-            return self._parked
+        variables = await self._variables()
+        zygote = await self._zygote(variables)
+        parked = self._parked
+        if parked and parked.key == key and parked.run.waits and parked.run.channel is zygote:
+            return parked
         if self._unfit == key:
             return None
         await self._leave()
-        self._parked = await self._park(key, replace(request, overlay={}, rung=Rung.WARM))
+        self._parked = await self._park(key, replace(request, overlay={}, rung=Rung.WARM), zygote, variables)
         self._unfit = None if self._parked is not None else key
         return self._parked
 
-    async def _park(self, key: Key, request: RunRequest) -> Parked | None:
+    async def _park(
+        self, key: Key, request: RunRequest, zygote: Channel, variables: Mapping[str, str]
+    ) -> Parked | None:
         """Let a run collect its tests and stop there; None when it cannot, or would not tell the truth."""
+        level = level_for(zygote.facts.isolation, self._settings)
+        if not zygote.facts.fork or level == "none":
+            return None
         async with AsyncExitStack() as held:
             leased = await held.enter_async_context(self._mirror.lease(request.snapshot, {}))
-            run = await self._open_run()
-            if run is None:
-                return None
-            level = await self._level()
-            parked = Parked(key, run, as_seen(leased, level))
+            parked = Parked(key, Run(zygote), as_seen(leased, level))
             held.push_async_callback(parked.end)
-            confine = plan(level, leased, request, self._settings)
-            if why := await self._stop_before_the_tests(parked, request, confine) or await self._differs(
-                parked, request
+            message = run_message(
+                self._project,
+                request,
+                parked.copy,
+                Paths(parked.copy.roots),
+                plan(level, leased, request, self._settings),
+                args=request.nodeids,
+                temp=parked.temp,
+                environment=variables,
+                park=True,
+            )
+            if why := await self._stop_before_the_tests(parked, message, request.import_seconds) or (
+                await self._differs(parked, request)
             ):
                 log.info("candidates are not tried hot: %s", why)
                 return None
             parked.held = held.pop_all()
             return parked
 
-    async def _stop_before_the_tests(
-        self, parked: Parked, request: RunRequest, confine: Mapping[str, Any]
-    ) -> str:
+    async def _stop_before_the_tests(self, parked: Parked, message: dict[str, Any], seconds: float) -> str:
         """Why the run is not parked; "" when it is."""
-        paths = Paths(parked.copy.roots)
-        environment = await self._environment()
-        parked.run.send(
-            run_message(
-                self._project,
-                request,
-                parked.copy,
-                paths,
-                confine,
-                args=request.nodeids,
-                temp=parked.temp,
-                environment=environment,
-                park=True,
-            )
-        )
-        deadline = asyncio.get_running_loop().time() + request.import_seconds
+        parked.run.send(message)
+        deadline = asyncio.get_running_loop().time() + seconds
         while True:
             try:
                 record = await parked.run.record(deadline - asyncio.get_running_loop().time())
@@ -227,9 +222,7 @@ class HotRuns:
     # ------------------------------------------------------------------ running
 
     async def _screen(self, parked: Parked, requests: Sequence[RunRequest]) -> BatchLog:
-        run = await self._open_run()
-        if run is None:
-            return BatchLog(Paths(()))
+        run = Run(parked.run.channel)
         parked.number += 1
         temp = parked.temp / f"hot-{parked.number}"
         paths = Paths(parked.copy.roots)
@@ -242,9 +235,7 @@ class HotRuns:
         paths = Paths(parked.copy.roots)
         message = hot_message(request, parked.run.number, paths, temp=temp)
         told = RunLog(paths, parked.copy.copy_root)
-        run = await self._open_run()
-        if run is None:
-            return None
+        run = Run(parked.run.channel)
         loop = asyncio.get_running_loop()
         began = loop.time()
         run.send(message)

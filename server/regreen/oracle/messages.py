@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regreen import edits
-from regreen.oracle.records import Paths
+from regreen.oracle.records import Paths, Preload
 from regreen.values import CanaryPoint, Project, RunRequest, WorkingCopy
 
 
@@ -57,6 +57,21 @@ def run_message(
         "observe_during": list(request.observe_during),
         "kind": project.kind,
         "confine": dict(confine),
+    }
+
+
+def preload_message(what: Preload, environment: Mapping[str, str]) -> dict[str, Any]:
+    """The `preload` message.
+
+    Args:
+        what: to import.
+        environment: variables to set first; the runs' own.
+    """
+    return {
+        "op": "preload",
+        "modules": list(what.modules),
+        "never": list(what.never),
+        "env": dict(environment),
     }
 
 

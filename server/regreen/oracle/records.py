@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,6 +36,7 @@ class ProbeFacts:
         isolation: what keeps runs from doing harm; of a host, None for a cold process.
         prefix: the environment's folder.
         roots: folders that editable installs and .pth files add to the import path.
+        bad: the top-level name of a module that a process which waits should not have been told to import, else "".
     """
 
     python: tuple[int, int, int]
@@ -45,6 +46,37 @@ class ProbeFacts:
     isolation: Isolation | None
     prefix: Path
     roots: tuple[Path, ...]
+    bad: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a process says of what it holds (`checked`).
+
+    Args:
+        changed: a folder or file that is no longer what it was when this process imported it, else "".
+        memory: bytes that it takes; 0 where that is not known.
+    """
+
+    changed: str
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preload:
+    """What a process may import before a run needs it.
+
+    Args:
+        modules: from outside of the project.
+        never: top-level names that must not come along.
+    """
+
+    modules: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+    def without(self, top: str) -> Preload:
+        """The same, but for one package."""
+        return replace(self, modules=tuple(name for name in self.modules if name.partition(".")[0] != top))
 
 
 def parse(line: bytes) -> Record:
@@ -98,7 +130,18 @@ def facts(record: Record) -> ProbeFacts:
         isolation=None if record.get("isolation") is None else _isolation(need(record, "isolation", dict)),
         prefix=Path(need(record, "prefix", str)),
         roots=tuple(map(Path, need_all(record, "roots", str))),
+        bad=need(record, "bad", str) if "bad" in record else "",
     )
+
+
+def held(record: Record) -> Held:
+    """Decode a `checked`."""
+    return Held(need(record, "changed", str), need(record, "memory", int))
+
+
+def preload(record: Record) -> Preload:
+    """Decode the `preload` of a `finished`."""
+    return Preload(need_all(record, "modules", str), need_all(record, "never", str))
 
 
 def _isolation(record: Record) -> Isolation:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from regreen.errors import OracleFailed
 from regreen.oracle import records
-from regreen.oracle.records import Paths, Record, need, need_all
-from regreen.values import Failure, Frame, RunReport, Spectrum, TestOutcome, TestStatus
+from regreen.oracle.records import Paths, Preload, Record, need, need_all
+from regreen.values import Failure, Frame, Rung, RunReport, Spectrum, TestOutcome, TestStatus
 
 PASSED_PHASES = dict.fromkeys(("setup", "call", "teardown"), "passed")
 TESTS_FAILED = 1
@@ -40,7 +40,8 @@ class RunLog:
     uncompilable: dict[Path, str] = field(default_factory=dict)
     loaded: set[str] = field(default_factory=set)
     replaced: set[str] = field(default_factory=set)
-    preload: Record | None = None
+    preload: Preload | None = None
+    rung: Rung = Rung.COLD  # of the processes, the one that is worth least as a proof
     lost: set[str] = field(default_factory=set)
     incomplete: set[str] = field(default_factory=set)  # passed, but not in each phase
     canary_arrived: bool = False
@@ -158,7 +159,8 @@ class RunLog:
             self.foreign[str(module)] = Path(str(path))
         self.loaded |= set(need_all(record, "loaded", str))
         self.replaced |= set(need_all(record, "replaced", str))
-        self.preload = record.get("preload")
+        told = record.get("preload")
+        self.preload = None if told is None else records.preload(need(record, "preload", dict))
 
     def _ended(self, record: Record) -> None:
         code, number = record.get("code"), record.get("signal")
@@ -239,6 +241,7 @@ class RunLog:
             seconds=seconds,
             foreign=self.foreign,
             replaced=frozenset(self.replaced),
+            rung=self.rung,
         )
 
 

@@ -17,8 +17,8 @@ from regreen.oracle.records import Record
 
 DIGITS = 32
 """Of a seal, hexadecimal."""
-PLAIN = frozenset({"fate", "unconfined"})
-"""What the first process of a run says without a seal."""
+PLAIN = frozenset({"checked", "fate", "unconfined"})
+"""What a run's first process, or one that waits for its run, says without a seal."""
 OF_PARKED = frozenset({"ended", "unswappable"})
 """What a parked run says of its hot runs, without a seal."""
 

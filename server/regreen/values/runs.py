@@ -34,7 +34,9 @@ class Rung(enum.Enum):
     """How a run is started (see the validation ladder)."""
 
     HOT = "hot"  # fork of a run that has collected these tests; only for a screening
-    WARM = "warm"  # fork of a process that holds pytest and nothing of the project
+    WARM = (
+        "warm"  # fork of a process that holds pytest and nothing of the project; without fork, such a process
+    )
     COLD = "cold"  # a fresh process
 
 
@@ -175,6 +177,11 @@ class RunRequest:
     seconds_per_test: float = 30.0
     seconds: float = 600.0
     import_seconds: float = 120.0
+
+    @property
+    def is_unpatched(self) -> bool:
+        """Whether it runs the snapshot's own text, and nothing put into it."""
+        return not self.overlay and not self.canaries
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from regreen.errors import EnvironmentProblem, OracleFailed
-from regreen.oracle import channel, client, drive
+from regreen.oracle import channel, client, drive, zygote
 from regreen.oracle.client import ProbeOracle
 from regreen.platform import processes
 from regreen.settings import Settings
@@ -68,6 +68,10 @@ def main(mode):
         log.write(line)
         log.flush()
         message = json.loads(line)
+        if message["op"] == "check":
+            if not os.path.exists(os.environ["SCENARIO"] + ".deaf"):
+                send("checked", id=message["id"], changed="", memory=0)
+            return receive()
         if "key" in message:
             keys[message["id"]], numbers[message["id"]] = message["key"], -1
         return message
@@ -175,6 +179,10 @@ class Stage:
 
     async def run(self, *nodeids: str, **fields: Any) -> RunReport:
         return await self.oracle.run(RunRequest(self.snapshot, nodeids, **fields))
+
+    def answer_no_more(self) -> None:
+        """Let the other side leave open what it holds."""
+        Path(f"{self.scenario}.deaf").touch()
 
     def heard(self, op: str = "") -> list[dict[str, Any]]:
         messages = [json.loads(line) for line in self.log.read_text().splitlines()]
@@ -717,7 +725,7 @@ async def test_what_a_run_loaded_is_compiled_once_per_content(stage: Stage) -> N
 async def test_daemons_that_tests_leave_behind_are_ended_when_nothing_runs(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(zygote, "SWEEP_SECONDS", 0.05)
     stage.play(
         """
         hello()
@@ -731,11 +739,11 @@ async def test_daemons_that_tests_leave_behind_are_ended_when_nothing_runs(
         """
     )
     await stage.run()
-    (zygote,) = processes.alive()
+    (host,) = processes.alive()
     daemon, child = pids_in(Path(f"{stage.scenario}.pid"))
     while not gone(daemon):  # noqa: ASYNC110 — nothing signals it
         await asyncio.sleep(0.02)
-    assert zygote.returncode is None
+    assert host.returncode is None
     assert not gone(child)  # what the zygote has under itself is its own affair
 
 
@@ -754,7 +762,23 @@ async def test_what_an_unpatched_run_imported_is_preloaded_once(stage: Stage) ->
     await stage.run()
     await stage.run()
     assert [message["op"] for message in stage.heard()] == ["run", "run", "preload", "run"]
-    assert stage.heard("preload") == [{"op": "preload", "modules": ["numpy"], "never": ["shop"]}]
+    assert stage.heard("preload") == [{"op": "preload", "modules": ["numpy"], "never": ["shop"], "env": {}}]
+
+
+async def test_a_zygote_is_asked_whether_it_is_up_to_date_and_replaced_when_it_does_not_answer(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "CHECK_SECONDS", 1.0)
+    monkeypatch.setattr(zygote, "CHECK_SECONDS", 0.0)
+    stage.play(SERVE)
+    await stage.run("t::a")
+    before = processes.alive()
+    await stage.run("t::a")
+    assert stage.heard("check")
+    assert processes.alive() == before
+    stage.answer_no_more()
+    await stage.run("t::a")
+    assert processes.alive().isdisjoint(before)
 
 
 async def test_no_more_than_two_runs_at_once(stage: Stage) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from regreen.errors import OracleFailed
 from regreen.oracle import records
-from regreen.oracle.records import Paths
+from regreen.oracle.messages import preload_message
+from regreen.oracle.records import Held, Paths, Preload
 from regreen.oracle.runlog import RunLog, what_is_left
 from regreen.values import Comparison, Frame, Isolation, Local, TestStatus
 
@@ -29,6 +30,21 @@ def log_of(items: list[dict[str, Any]]) -> RunLog:
     for item in items:
         log.feed(records.parse(json.dumps(item).encode()))
     return log
+
+
+def test_a_process_that_waits_says_what_it_cannot_hold_and_what_has_changed() -> None:
+    hello, checked = golden("waiting.jsonl")
+    assert records.facts(hello).bad == "numpy"
+    assert records.facts(golden("hello.jsonl")[0]).bad == ""
+    assert records.held(checked) == Held("/home/ann/shop/.venv/lib/python3.11/site-packages", 41_943_040)
+
+
+def test_what_a_run_imported_becomes_the_golden_message() -> None:
+    told = log_of(golden("run.jsonl")).preload
+    assert told == Preload(("numpy", "numpy.linalg"), ("shop", "conftest"))
+    message = next(one for one in golden("request.jsonl") if one["op"] == "preload")
+    assert preload_message(told, {"STAGE": "test"}) == message
+    assert told.without("numpy") == Preload((), ("shop", "conftest"))
 
 
 def test_a_whole_run_becomes_a_report() -> None:
@@ -145,6 +161,8 @@ def all_fields() -> list[tuple[str, int, tuple[str, ...]]]:
         "code",
         "pytest",
         "id",
+        "preload",
+        "bad",
     }
     found = []
 

@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable
 
-from regreen_probe import bubblewrap, cache, confine, effects, facts, preload, primed, run, suite
+from regreen_probe import bubblewrap, cache, confine, effects, facts, held, preload, primed, run, suite
 from regreen_probe.forking import CHUNK, Forking, end_group
 from regreen_probe.pipe import Pipe, private
 
@@ -32,24 +32,26 @@ def serve(reader: int, pipe: Pipe, options: dict) -> None:
         seen = effects.look(options.get("wrap"))  # while this process is small
         if seen["wrapper"]:
             bubblewrap.move(seen["wrapper"], reader, pipe.fd, {**options, "seen": seen})
-    with contextlib.suppress(ImportError):  # told by hello: the project may need none of its own
-        suite.prepare()
-    pytest = facts.imported_pytest()
     if not can_fork():
-        pipe.send(facts.hello(pytest, fork=False, isolation=seen))
+        pipe.send(facts.hello(facts.installed_pytest(), fork=False, isolation=seen))
         while os.read(reader, CHUNK):  # every run has a process of its own; this one only waits for the end
             pass
         os._exit(0)
-    host = Host(reader, pipe)
-    host.say(facts.hello(pytest, fork=True, isolation=seen))
+    holding = held.Held()
+    with contextlib.suppress(ImportError):  # told by hello: the project may need none of its own
+        suite.prepare()
+    holding.note()
+    host = Host(reader, pipe, holding)
+    host.say(facts.hello(facts.imported_pytest(), fork=True, isolation=seen))
     host.serve()
 
 
 class Host(Forking):
     """The zygote."""
 
-    def __init__(self, reader: int, pipe: Pipe) -> None:
+    def __init__(self, reader: int, pipe: Pipe, holding: held.Held) -> None:
         super().__init__(reader, pipe)
+        self.holding = holding
         self.files: list[str] = []
         self.modules: list[str] = []
         self.trial: preload.Trial | None = None
@@ -75,7 +77,10 @@ class Host(Forking):
                 self._tell(PRIMED, line)
         elif op == "preload":
             self._end_trial()
+            os.environ.update(message["env"])
             self.trial = preload.Trial(message["modules"], message["never"])
+        elif op == "check":
+            self.say(self.holding.answer(message))
         elif message.get("id") in self.routes:
             self._tell(self.routes[message["id"]], line)
         else:
@@ -217,6 +222,7 @@ class Host(Forking):
         """Do one small thing that later runs need not do."""
         if self.modules:
             preload.into_zygote(self.modules.pop(0))
+            self.holding.note()
             if not self.modules:
                 gc.freeze()
             return True

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import os
 import sys
 
-from regreen_probe import confine, effects, facts, host, run, signals
+from regreen_probe import confine, effects, facts, held, host, preload, run, signals, suite
 from regreen_probe.pipe import Pipe, private_pipes
 
 CHUNK = 1 << 16
 
 
 def main(mode: str) -> None:
-    """Serve as the `host` of many runs, or do one `run`; ends the process.
+    """Serve as the `host` of many runs, or do one `run`, at once or after a `wait`; ends the process.
 
     Args:
-        mode: "host", "run", or "try" for what `effects` wants to see.
+        mode: "host", "run", "wait", or "try" for what `effects` wants to see.
 
     The arguments of the process are the folder of this package, the mode, and options (docs/internals/wire.md).
     """
@@ -30,16 +32,60 @@ def main(mode: str) -> None:
         host.serve(reader, pipe, options)
     elif mode == "try":
         effects.attempt(options["trial"], pipe.fd)
-    else:
-        _once(reader, pipe)
-
-
-def _once(reader: int, pipe: Pipe) -> None:
+    messages = Messages(reader)
+    if mode == "wait":
+        _once(_wait(messages, pipe), messages, pipe)
     pipe.send(facts.hello(facts.installed_pytest(), fork=host.can_fork(), isolation=None))
-    request, more = _first_line(reader)
-    if not request:
-        os._exit(0)
-    message = json.loads(request)
+    _once(messages.take(), messages, pipe)
+
+
+class Messages:
+    """What the server sends to a process of one run.
+
+    Args:
+        reader: where it comes from.
+    """
+
+    def __init__(self, reader: int) -> None:
+        self.reader = reader
+        self.more = b""
+
+    def take(self) -> bytes:
+        """Wait for the next message. When the server is gone, the process ends."""
+        parts = [self.more]
+        while b"\n" not in parts[-1]:
+            parts.append(os.read(self.reader, CHUNK))
+            if not parts[-1]:
+                os._exit(0)
+        line, _, self.more = b"".join(parts).partition(b"\n")
+        return line
+
+
+def _wait(messages: Messages, pipe: Pipe) -> bytes:
+    """Import what the first message names, say hello, and wait; the message of the run."""
+    holding = held.Held()
+    ahead = json.loads(messages.take())
+    os.environ.update(ahead["env"])
+    with contextlib.suppress(ImportError):  # told by hello: the project may need none of its own
+        suite.prepare()
+    # A thread would not come along into namespaces, and outlive Landlock and seccomp unconfined.
+    bad = preload.first_bad(ahead["modules"], ahead["never"], threads=not confine.available())
+    holding.note()
+    gc.collect()
+    gc.freeze()
+    hello = facts.hello(facts.imported_pytest(), fork=host.can_fork(), isolation=None)
+    pipe.send({**hello, "bad": bad})
+    while True:
+        line = messages.take()
+        message = json.loads(line)
+        if message["op"] == "run":
+            return line
+        pipe.send(holding.answer(message))
+
+
+def _once(line: bytes, messages: Messages, pipe: Pipe) -> None:
+    """Do the run of one message."""
+    message = json.loads(line)
     confinement = confine.Confinement(message["confine"])
     if confinement.level == confine.FULL:
         parent = os.getpid()
@@ -52,20 +98,9 @@ def _once(reader: int, pipe: Pipe) -> None:
             os._exit(_status(os.waitpid(pid, 0)[1]))
         confine.die_with_parent(parent)
         pipe.owner = os.getpid()
-    run.perform(request, pipe, confinement, signals.Ear(reader, more))
+    run.perform(line, pipe, confinement, signals.Ear(messages.reader, messages.more))
 
 
 def _status(status: int) -> int:
     """The exit status for a child's; what ended its run otherwise was told by a record."""
     return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-
-
-def _first_line(reader: int) -> tuple[bytes, bytes]:
-    """The first message, and what came with it of the next; empty when the server is gone."""
-    parts: list[bytes] = []
-    while not parts or b"\n" not in parts[-1]:
-        parts.append(os.read(reader, CHUNK))
-        if not parts[-1]:
-            return b"", b""
-    line, _, more = b"".join(parts).partition(b"\n")
-    return line, more

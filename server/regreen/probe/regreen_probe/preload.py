@@ -69,7 +69,8 @@ class Trial:
                 os.setpgid(0, 0)
                 confine.die_with_parent(parent)
                 os.close(self.fd)
-                os.write(writer, json.dumps(_first_bad(names, frozenset(never))).encode())
+                signal.alarm(TRIAL_SECONDS)
+                os.write(writer, json.dumps(first_bad(names, never)).encode())
             finally:
                 os._exit(0)
         os.close(writer)
@@ -104,8 +105,15 @@ def into_zygote(name: str) -> None:
         importlib.import_module(name)
 
 
-def _first_bad(names: list[str], never: frozenset[str]) -> str:
-    signal.alarm(TRIAL_SECONDS)
+def first_bad(names: list[str], never: list[str], *, threads: bool = False) -> str:
+    """Import modules one after the other; the top-level name of the first that turns out badly, "" without one.
+
+    Args:
+        names: what to import.
+        never: top-level names that must not come along.
+        threads: whether modules may start some.
+    """
+    unwanted = frozenset(never)
     seen: set[str] = set()
     for name in names:
         try:
@@ -114,7 +122,7 @@ def _first_bad(names: list[str], never: frozenset[str]) -> str:
             return name.partition(".")[0]
         new = sys.modules.keys() - seen
         seen |= new
-        if _threads() > 1 or any(module.partition(".")[0] in never for module in new):
+        if (_threads() > 1 and not threads) or any(module.partition(".")[0] in unwanted for module in new):
             return name.partition(".")[0]
     return ""
 
