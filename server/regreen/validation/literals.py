@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from regreen.errors import UnreadableText
@@ -23,6 +24,8 @@ _BRANCHES = frozenset({"if_statement", "elif_clause", "conditional_expression"})
 _QUOTED = re.compile(r"""(?P<prefix>\w*)(?P<quotes>\"{3}|'{3}|"|')(?P<inside>.*)(?P=quotes)""", re.DOTALL)
 _TRIVIAL: frozenset[Value] = frozenset({0, 1, "''"})
 """What any function may begin with or return."""
+_SPELLING = 0.8
+"""How alike two texts must be (by `difflib`, quotes included) for one to be the other misspelt."""
 _HOLDERS = frozenset(
     {
         "parenthesized_expression", "conditional_expression", "boolean_operator", "expression_list", "tuple", "list",
@@ -94,19 +97,26 @@ def values(nodes: Iterable[Node]) -> frozenset[Value]:
 def copied(nodes: Sequence[Node], known: frozenset[Value], wanted: frozenset[Value]) -> Iterator[Flag]:
     """Yield a flag for each literal of the test that the patched code gives back or recognises.
 
-    A literal that is only compared by order (`x >= 10`), or that is computed with (`x * 10`), is no copied answer.
+    A literal that is only compared by order (`x >= 10`), or that is computed with (`x * 10`), is no copied answer, and
+    neither is a text that only mends the spelling of the one it stands for.
 
     Args:
         nodes: of the patched text.
         known: the values that the unpatched text has there already.
         wanted: those of the test.
     """
-    new = (wanted & values(nodes)) - known - _TRIVIAL
+    there = values(nodes)
+    gone = [text for text in known - there if isinstance(text, str)]
+    new = frozenset(one for one in (wanted & there) - known - _TRIVIAL if not _respelt(one, gone))
     for node in nodes if new else ():
         for what, places in (("returns", _given_back(node)), ("compares with", _recognised(node))):
             for literal in places:
                 if value(literal) in new:
                     yield Flag(COPIED, f"{what} a literal of the test: {_short(literal.text)}")
+
+
+def _respelt(new: Value, gone: Sequence[str]) -> bool:
+    return isinstance(new, str) and bool(get_close_matches(new, gone, cutoff=_SPELLING))
 
 
 def _given_back(node: Node) -> Iterator[Node]:

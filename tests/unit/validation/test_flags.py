@@ -115,6 +115,8 @@ ROWS = [  # before, after, what is said
     ("return n - 1", "return ''", []),
     ("return n - 1", "return 8", []),
     ("return n - 42", "return 42", []),
+    ("return 'fsat'", "return 'fast'", []),
+    ("return 'slow'", "return 'fast'", ["returns a literal of the test: 'fast'"]),
 ]  # fmt: skip
 
 
