@@ -196,6 +196,36 @@ def test_json_events_are_as_recorded(regreen: Regreen) -> None:
     }
 
 
+# --------------------------------------------------------------------------- a second look
+
+STORE = """import json as pickel
+
+
+def stored(value):
+    return len(pickle.dumps(value)) > 1
+"""
+STORED = """from numbers_of_ours import stored
+
+
+def test_stored():
+    assert stored([1])
+"""
+
+
+def test_a_fix_to_look_at_twice_comes_last_and_says_so(regreen: Regreen) -> None:
+    shop = project(regreen.cwd / "shop", STORE, STORED)
+    (shop / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')
+    seen = heal(regreen, shop).stdout
+    warning = "imports a module with much power: pickle"
+    assert "VERIFIED  `pickle` → `pickel`\n" in seen
+    assert seen.count("Look twice") == 1
+    assert f"  ⚠ Look twice: {warning}.\n  reproduce: " in seen
+    [result] = events(heal(regreen, shop, "--json"), "result")
+    *others, last = result["others"]
+    assert [one["flags"] for one in (result, *others)] == [[] for _ in (result, *others)]
+    assert last["flags"] == [{"name": "import", "text": warning}]
+
+
 # --------------------------------------------------------------------------- exit status
 
 

@@ -18,7 +18,7 @@ from regreen.pipeline.reproduce import reproduce
 from regreen.pipeline.screening import Field
 from regreen.pipeline.search import judge
 from regreen.settings import Settings
-from regreen.validation.gate import Gate
+from regreen.validation.gate import Gate, Ruling
 from regreen.values import Candidate, Rung, Suspect, VerifiedFix
 
 CALC = "def add(a, b):\n    return a - b\n"
@@ -40,9 +40,9 @@ ONLY_THE_GATE = {  # they return what the tests ask for: nothing in a run can te
 class Open(Gate):
     """A gate that lets everything through."""
 
-    def refuses(self, candidate: Candidate, overlay: object) -> str:
-        """Refuse nothing."""
-        return ""
+    def examine(self, candidate: Candidate, overlay: object) -> Ruling:
+        """Refuse nothing, and see nothing."""
+        return Ruling()
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ async def verdict(lab: Lab, text: str, *, gate: bool, rung: Rung = Rung.WARM) ->
     if not gate:
         field = replace(field, gate=Open(field.sources, lambda _: "", frozenset()))
     edit = edits.file_edit(path, path.read_bytes(), text)
-    candidate = Candidate((edit,), "attack", "an attack", 1.0, Suspect(path, 1, 1.0))
+    candidate = Candidate((edit,), "attack", "an attack", 1.0, Suspect(path, 1, 1.0), origin="model")
     step, found = await judge(field, candidate, tools, rung=rung)
     if found is None:
         return f"{step.verdict.value}: {step.reason}"

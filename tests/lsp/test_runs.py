@@ -83,6 +83,26 @@ async def test_the_whole_story(editor: Editor, cart: Shop) -> None:
     assert kinds[-1] == "WorkDoneProgressEnd"
 
 
+async def test_a_fix_to_look_at_twice_comes_last_says_so_and_is_not_preferred(
+    editor: Editor, tmp_path: Path
+) -> None:
+    store = "import json as pickel\n\n\ndef stored(value):\n    return len(pickle.dumps(value)) > 1\n"
+    tests = "from store import stored\n\n\ndef test_stored():\n    assert stored([1])\n"
+    right = store.replace("pickle.", "pickel.")
+    root = write(tmp_path / "shop", {"pyproject.toml": CONFIG, "store.py": right, "test_store.py": tests})
+    known_green(root, "test_store.py::test_stored")
+    await editor.start(root, settings={"heal.maxCandidates": 600, "heal.offers": 3})
+    editor.open(root / "store.py")
+    editor.save(root / "store.py", store)
+    first = await editor.fix_at(root / "test_store.py", 4)
+    *others, last = await editor.fixes(root / "test_store.py", 4)
+    assert first.title.startswith("Fix test_stored: `pickle` → `pickel` in store.py:5 (")
+    assert [action.is_preferred for action in (*others, last)] == [True, *[None] * len(others)]
+    assert not [action.title for action in others if "Look twice" in action.title]
+    assert last.title.endswith(" affected test green). Look twice: imports a module with much power: pickle.")
+    assert (await editor.command("diff", fix=fix_of(last)))["title"] == last.title
+
+
 async def test_fix_all_answers_only_to_its_own_name(editor: Editor, cart: Shop) -> None:
     await editor.start(cart.root)
     editor.open(cart.cart)

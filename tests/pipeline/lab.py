@@ -118,7 +118,8 @@ class Lab:
         """Fill the coverage map of one file; whether it got complete in these seconds."""
         tools = await self.tools()
         sources, _ = await load_sources(base.snapshot, tools)
-        return await Coverage(tools, seconds).extend(base, [self.root / name], sources)
+        files, failure = [self.root / name], base.report.failures[0]
+        return await Coverage(tools, seconds).extend(base, files, sources, failure)
 
     async def heal(self, base: Baseline | None = None) -> tuple[HealResult, ...]:
         """Heal everything that is red."""

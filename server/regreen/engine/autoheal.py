@@ -39,7 +39,7 @@ def eligible(state: ProjectState, offers: Iterable[Offer], documents: Documents)
             result is not None
             and result.outcome is Outcome.VERIFIED
             and result.fixes[0].fix_id == fix.fix_id  # only the best one
-            and not fix.target_only
+            and fix.unattended
             and not fix.differs_from
             and fix.evidence.complete
             and fix.evidence.lines_changed <= MAX_LINES

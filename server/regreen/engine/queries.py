@@ -26,7 +26,7 @@ class RedHere:
     state: ProjectState
     nodeid: str
     offers: tuple[Offer, ...]
-    preferred: bool  # the first offer passed everything and may be applied with one key
+    preferred: bool  # the first offer passed everything, has no flags, and may be applied with one key
 
 
 class Queries:
@@ -72,7 +72,7 @@ class Queries:
 
     def _red(self, state: ProjectState, nodeid: str) -> RedHere:
         offers = tuple(offer for offer in state.offers_for(nodeid) if self._may_fit(offer))
-        preferred = bool(offers) and not offers[0].fix.target_only
+        preferred = bool(offers) and offers[0].fix.unattended
         return RedHere(state, nodeid, offers, preferred and offers[0].fingerprint not in state.muted_fixes)
 
     def fixes_at(self, path: Path, first: int, last: int) -> Sequence[Offer]:
@@ -84,12 +84,12 @@ class Queries:
         return list(unique.values())
 
     def fixes_of(self, path: Path) -> Sequence[Offer]:
-        """The best fully verified fix of each red test that changes this file and no other, apart from each other."""
+        """The best fix of each red test that needs no reading and changes this file and no other, apart from each other."""
         chosen: list[Offer] = []
         for state in self._registry.states.values():
             for nodeid in state.results:
                 best = next(iter(self._red(state, nodeid).offers), None)
-                if best is None or best.fix.target_only or set(best.before) != {path}:
+                if best is None or not best.fix.unattended or set(best.before) != {path}:
                     continue
                 if best.fingerprint not in state.muted_fixes and not any(
                     _overlap(best, o, path) for o in chosen
@@ -179,6 +179,7 @@ class Queries:
 def _evidence(offer: Offer) -> list[str]:
     e = offer.fix.evidence
     lines = [
+        *([f"- **{offer.fix.warning}**"] if offer.fix.flags else []),
         f"- {len(e.red_to_green)} red → green, {e.still_green} still green, {e.runs}/{e.runs_wanted} runs",
         f"- tests beside it: {e.selection.reason}",
         f"- canary: {e.canary}; isolation: {e.isolation}; {e.seconds:.1f} s",

@@ -177,12 +177,15 @@ def _suspects(state: ProjectState) -> Iterator[Mark]:
     """Fixes and suspects where they are, once per place however many tests point at it."""
     places: dict[tuple[Path, int, MarkKind], list[str]] = {}
     titles: dict[tuple[Path, int, MarkKind], str] = {}
+    warnings: dict[tuple[Path, int, MarkKind], str] = {}
     for nodeid, result in state.results.items():
         offers = state.offers_for(nodeid)
         for offer in offers:
             for path, (first, _) in offer.lines.items():
-                places.setdefault((path, first, "fix"), []).append(nodeid)
-                titles.setdefault((path, first, "fix"), f"Verified fix: {offer.fix.candidate.title}")
+                at: tuple[Path, int, MarkKind] = (path, first, "fix")
+                if at not in titles:
+                    titles[at], warnings[at] = f"Verified fix: {offer.fix.candidate.title}", offer.fix.warning
+                places.setdefault(at, []).append(nodeid)
         if offers:
             continue
         for suspect in result.suspects[:MAX_SUSPECTS]:
@@ -194,6 +197,8 @@ def _suspects(state: ProjectState) -> Iterator[Mark]:
         names = ", ".join(short_name(n) for n in dict.fromkeys(nodeids[:3]))
         more = f" and {len(nodeids) - 3} more" if len(nodeids) > 3 else ""
         message = f"{titles[path, line, kind]} for {names}{more}"
+        if warning := warnings.get((path, line, kind)):
+            message += f". {warning}"
         yield Mark(path, line, kind, message, nodeids[0], _digest(state, path))
 
 
@@ -214,7 +219,8 @@ def _lenses(state: ProjectState) -> Iterator[Lens]:
             yield Lens(failure.path, failure.line, f"{what} · Looking for a fix…", "cancel", argument)
         elif offers := state.offers_for(failure.nodeid):
             offered = {**argument, "fix": offers[0].fix.fix_id}
-            title = f"{what} · Apply {offers[0].fix.candidate.title}"
+            warning = f" · {offers[0].fix.warning}" if offers[0].fix.flags else ""
+            title = f"{what} · Apply {offers[0].fix.candidate.title}{warning}"
             yield Lens(failure.path, failure.line, title, "apply", offered)
             yield Lens(failure.path, failure.line, "Show the diff", "showDiff", offered)
         else:
@@ -238,7 +244,10 @@ def _spots(state: ProjectState) -> Iterator[tuple[Path, Spot]]:
 
 
 def fix_title(offer: Offer) -> str:
-    """Name an offer in a menu: "Fix test_total: `-=` → `+=` in cart.py:12 (37 affected tests green)"."""
+    """Name an offer in a menu: "Fix test_total: `-=` → `+=` in cart.py:12 (37 affected tests green)".
+
+    What to look at twice follows.
+    """
     fix = offer.fix
     path, (first, _) = next(iter(offer.lines.items()))
     green = fix.evidence.still_green + len(fix.evidence.red_to_green)
@@ -247,4 +256,5 @@ def fix_title(offer: Offer) -> str:
         proof = f"only this test verified, {proof}"
     where = f"{path.name}:{first + 1}"
     more = f" and {len(offer.lines) - 1} more" if len(offer.lines) > 1 else ""
-    return f"Fix {short_name(fix.failure.nodeid)}: {fix.candidate.title} in {where}{more} ({proof})"
+    title = f"Fix {short_name(fix.failure.nodeid)}: {fix.candidate.title} in {where}{more} ({proof})"
+    return f"{title}. {fix.warning}" if fix.flags else title

@@ -10,7 +10,7 @@ from regreen.pipeline.concurrent import all_or_none
 from regreen.pipeline.parts import Baseline, Tools, merged
 from regreen.source import ProjectSources
 from regreen.validation.paths import is_test
-from regreen.values import RunReport, RunRequest
+from regreen.values import Failure, RunReport, RunRequest
 
 COLD_MAP_SECONDS = 10.0
 """How long the unpatched tests that import a file may run to fill a cold coverage map after a save."""
@@ -38,9 +38,9 @@ class Coverage:
         self._complete = True
 
     async def extend(
-        self, base: Baseline, files: Iterable[Path], sources: ProjectSources
+        self, base: Baseline, files: Iterable[Path], sources: ProjectSources, failure: Failure
     ) -> tuple[Baseline, bool]:
-        """Extend a partial baseline with the tests that import any of `files`.
+        """Extend a partial baseline with the tests that import any of `files`, and with those beside the red one.
 
         Returns:
             The baseline, and whether every test that can matter is in it.
@@ -48,12 +48,11 @@ class Coverage:
         if base.whole_suite:
             return base, True
         wanted = _importing_tests(base, files, sources)
-        if not wanted:
-            return base, False
-        await self._fill(base, [name for name in wanted if name not in self._asked])
+        beside = [] if failure.is_collection else [failure.nodeid.partition("::")[0]]
+        await self._fill(base, [n for n in dict.fromkeys((*beside, *wanted)) if n not in self._asked])
         for report in self._reports:
             base = merged(base, report)
-        return base, self._complete
+        return base, self._complete and bool(wanted)
 
     async def _fill(self, base: Baseline, names: list[str]) -> None:
         """Run the tests of these files as they are, in shards; what was not finished is not tried again.

@@ -17,8 +17,8 @@ from regreen.source import ProjectSources
 from regreen.validation.gate import Gate
 from regreen.validation.hazards import dangerous
 from regreen.validation.ladder import Known, Target
+from regreen.validation.literals import of_test
 from regreen.validation.paths import protected
-from regreen.validation.special_case import literals_of
 from regreen.values import Candidate, Suspect, TestSelection, TestStatus
 
 COVERED_FILES = 50
@@ -68,12 +68,11 @@ async def survey(target: Target, base: Baseline, tools: Tools, coverage: Coverag
     # The first ranking says whose tests to run where few are known; what they execute then tells lines apart.
     suspects = ranked(base)
     covered = {suspect.path for suspect in suspects[:COVERED_FILES]}
-    base, complete = await coverage.extend(base, covered, sources)
+    base, complete = await coverage.extend(base, covered, sources, target.failure)
     suspects = ranked(base)
     safe = tuple(suspect for suspect in suspects if isolation != "none" or not _hazard(suspect, sources))
 
-    test = sources.get(target.failure.path)
-    literals = literals_of(test, target.failure.line) if test else frozenset[str]()
+    literals = of_test(sources.get(target.failure.path), target.failure)
     known = Known(
         {nodeid: outcome.status for nodeid, outcome in base.outcomes.items()},
         {nodeid: outcome.seconds for nodeid, outcome in base.outcomes.items()},
@@ -86,8 +85,16 @@ async def survey(target: Target, base: Baseline, tools: Tools, coverage: Coverag
         _selector(base, sources, complete=complete),
         texts,
         sources,
+        _siblings(target.failure.nodeid, base),
     )
     return Ground(base, safe, len(suspects) - len(safe), field)
+
+
+def _siblings(nodeid: str, base: Baseline) -> tuple[str, ...]:
+    """The other cases of a parametrised test that were collected and not run."""
+    test, bracket, _ = nodeid.partition("[")
+    collected = [name for name in base.report.collected if bracket and name.startswith(f"{test}[")]
+    return tuple(name for name in collected if name != nodeid and name not in base.outcomes)
 
 
 def _hazard(suspect: Suspect, sources: ProjectSources) -> str:

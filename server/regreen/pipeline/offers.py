@@ -22,8 +22,8 @@ async def proven(
     A proof may take longer than the search, so once the budget is spent one fix that leaves nothing red is enough.
 
     Returns:
-        The fixes, best first: those that leave nothing red before those that only turn the target green; and why
-        others were refused, with counts.
+        The fixes, best first: those that leave nothing red before those that only turn the target green, and of
+        either those last that ask for a second look; and why others were refused, with counts.
     """
     fixes: list[tuple[VerifiedFix, Found]] = []
     refused: Counter[str] = Counter()
@@ -36,7 +36,7 @@ async def proven(
             refused[answer.reason] += 1
         elif all(answer.diff != fix.diff for fix, _ in fixes):  # two candidates may shrink to one
             fixes.append((answer, found))
-    fixes.sort(key=lambda pair: pair[0].target_only)
+    fixes.sort(key=lambda pair: (pair[0].target_only, bool(pair[0].flags)))
     return tuple(_with_rivals(fix, found, fixes) for fix, found in fixes), refused
 
 

@@ -88,7 +88,7 @@ async def prove(
         if step.verdict is not Verdict.PLAUSIBLE:
             return replace(step, reason=f"not green in every run: {step.reason}")
         reds = tuple(nodeid for nodeid in reds if _passed(report, nodeid))
-    return _fix(
+    fix = _fix(
         candidate,
         field,
         base,
@@ -100,6 +100,7 @@ async def prove(
         tools.clock.monotonic() - started,
         tools.interpreter,
     )
+    return replace(fix, flags=field.gate.examine(candidate, overlay).flags)
 
 
 def _turned_green(base: Baseline, report: RunReport, target: ladder.Target) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from regreen.platform.background import run_blocking, uninterrupted
 from regreen.source import ProjectSources
 from regreen.validation.gate import Gate
 from regreen.validation.ladder import Known, Step, Target, judge_alone, request_for
-from regreen.values import Candidate, RunRequest, Snapshot, TestSelection, Verdict
+from regreen.values import Candidate, Flag, RunRequest, Snapshot, TestSelection, Verdict
 
 TOGETHER = 8
 """How many candidates are tried in one process at first."""
@@ -32,6 +32,7 @@ class Field:
         select: the impacted tests of a candidate.
         texts: the snapshot's bytes of every file a candidate may edit.
         sources: the snapshot's Python files, parsed.
+        siblings: other cases of the target's test function that have not been run.
     """
 
     target: Target
@@ -41,6 +42,7 @@ class Field:
     select: Callable[[Candidate], TestSelection]
     texts: Mapping[Path, bytes]
     sources: ProjectSources
+    siblings: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -49,11 +51,13 @@ class Ready:
 
     Args:
         next: the run of the target with it, or the verdict where none is needed.
+        flags: what the gate found about it.
         seconds: its share of what was spent on it so far.
     """
 
     candidate: Candidate
     next: RunRequest | Step
+    flags: tuple[Flag, ...] = ()
     seconds: float = 0.0
 
 
@@ -63,10 +67,10 @@ def prepared(field: Field, candidate: Candidate) -> Ready:
         overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
     except (ValueError, KeyError, UnicodeEncodeError) as error:
         return Ready(candidate, Step(Verdict.UNAPPLICABLE, str(error)))
-    refusal = field.gate.refuses(candidate, overlay)
-    if refusal:
-        return Ready(candidate, Step(Verdict.REJECTED, refusal))
-    return Ready(candidate, request_for(field.target, field.snapshot, overlay))
+    ruling = field.gate.examine(candidate, overlay)
+    if ruling.refusal:
+        return Ready(candidate, Step(Verdict.REJECTED, ruling.refusal))
+    return Ready(candidate, request_for(field.target, field.snapshot, overlay), ruling.flags)
 
 
 class Queue:

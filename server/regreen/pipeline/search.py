@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from regreen.pipeline.concurrent import all_or_none
@@ -16,11 +16,14 @@ from regreen.validation.ladder import (
     climb_selection,
     climb_target,
 )
+from regreen.validation.literals import COPIED
 from regreen.values import (
     Candidate,
     CandidateVerdict,
+    Flag,
     Progress,
     Rung,
+    TestOutcome,
     TestStatus,
     Verdict,
 )
@@ -29,7 +32,7 @@ WORKERS = 2
 """Candidates in flight. More would only make them wait for each other on a small machine."""
 
 ENOUGH = 5
-"""Plausible candidates that leave nothing red after which the search ends."""
+"""Plausible candidates that leave nothing red, and ask for no second look, after which the search ends."""
 
 RIVALS_MOST = 32
 RIVALS_LEAST = 8
@@ -75,6 +78,7 @@ class Found:
         order: how many candidates were judged before it.
         mends: how many red tests it turned green, the target included.
         leaves: how many of the selected tests are red still.
+        flags: what asks for a second look.
         behaviour: equal for candidates whose patched functions returned the same on every call the tests made.
     """
 
@@ -83,6 +87,7 @@ class Found:
     behaviour: str = ""
     mends: int = 1
     leaves: int = 0
+    flags: tuple[Flag, ...] = ()
 
 
 @dataclass(slots=True)
@@ -172,8 +177,8 @@ async def search(
 
 
 def _done(state: Search, budget: Budget) -> bool:
-    whole = sum(not found.leaves for found in state.found)
-    if budget.spent or whole >= ENOUGH:
+    whole = [found for found in state.found if not found.leaves]
+    if budget.spent or sum(not found.flags for found in whole) >= ENOUGH:
         return True
     longer = 1 if whole else HALF_MENDED
     return bool(state.found) and state.total - state.tried_at_first > state.rivals_wanted * longer
@@ -199,13 +204,26 @@ async def climb(
         return step, None
     selection = field.select(candidate)
     request = replace(request, observe=patched_points(candidate, overlay))
+    answer = next((flag for flag in ready.flags if flag.name == COPIED), None)
+    if answer is not None:  # what it answers by heart is one case: the others must be green, too
+        selection = replace(selection, nodeids=(*selection.nodeids, *field.siblings))
+        request = replace(request, stop_at_first_failure=False)
     step = await climb_selection(tools.oracle, field.target, selection, field.known, request)
     if step.verdict is not Verdict.PLAUSIBLE:
         return step, None
     outcomes = step.report.outcomes if step.report else {}
+    if answer is not None and (red := _first_red(outcomes, field.siblings)):
+        return Step(Verdict.STILL_FAILING, f"{answer.text}, and {red} is not green", step.report), None
     mends = sum(
         outcome.status is TestStatus.PASSED and field.known.red(nodeid)
         for nodeid, outcome in outcomes.items()
     )
     leaves = sum(outcome.status.is_red for outcome in outcomes.values())
-    return step, Found(candidate, order, step.report.behaviour if step.report else "", mends, leaves)
+    behaviour = step.report.behaviour if step.report else ""
+    return step, Found(candidate, order, behaviour, mends, leaves, ready.flags)
+
+
+def _first_red(outcomes: Mapping[str, TestOutcome], siblings: Sequence[str]) -> str:
+    """A test that is red, or one of the siblings that did not come to an end; "" when there is none."""
+    red = (nodeid for nodeid, outcome in outcomes.items() if outcome.status.is_red)
+    return next(red, next((nodeid for nodeid in siblings if nodeid not in outcomes), ""))

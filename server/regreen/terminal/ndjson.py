@@ -101,6 +101,7 @@ def result_fields(result: HealResult, root: Path) -> dict[str, Any]:
         "diff": best and best.diff,
         "evidence": best and evidence_fields(best.evidence),
         "reproduce": best and best.evidence.command,
+        "flags": best and flag_fields(best),
         "others": [_other_fields(fix) for fix in others if fix],
         "tried": dict(result.tried),
         "seconds": round(result.seconds, 3),
@@ -124,6 +125,11 @@ def evidence_fields(evidence: Evidence) -> dict[str, Any]:
         "seconds": round(evidence.seconds, 3),
         "notes": list(evidence.notes),
     }
+
+
+def flag_fields(fix: VerifiedFix) -> list[dict[str, str]]:
+    """What to look at twice: its sort, and the words that people get."""
+    return [{"name": flag.name, "text": flag.text} for flag in fix.flags]
 
 
 def summary_fields(
@@ -157,5 +163,6 @@ def _other_fields(fix: VerifiedFix) -> dict[str, Any]:
         "title": fix.candidate.title,
         "diff": fix.diff,
         "evidence": evidence_fields(fix.evidence),
+        "flags": flag_fields(fix),
         "behaves_differently": bool(fix.differs_from),
     }

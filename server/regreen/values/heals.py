@@ -62,6 +62,7 @@ class Candidate:
         score: suspiciousness × prior; candidates are tried in descending order.
         suspect: where it was aimed.
         kind: "cause" | "guard" | "literal" | "deletion": the last three rank below causes.
+        origin: "template" | "model": what a model wrote is trusted less.
     """
 
     edits: tuple[FileEdit, ...]
@@ -70,6 +71,20 @@ class Candidate:
     score: float
     suspect: Suspect
     kind: str = "cause"
+    origin: str = "template"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Flag:
+    """Something about a patch that a person should look at twice.
+
+    Args:
+        name: the sort of thing, for programs ("removed-assert").
+        text: what the patch does, for people ("removes an assert").
+    """
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +133,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedFix:
-    """A candidate that climbed the whole ladder. `base_digests`: text it may be applied to."""
+    """A candidate that climbed the whole ladder.
+
+    Args:
+        base_digests: the text it may be applied to.
+        target_only: other tests are still red, or were not all run.
+        differs_from: ids of other offers that behave differently.
+        flags: what to look at twice before it is believed.
+    """
 
     fix_id: str
     failure: Failure
@@ -127,7 +149,18 @@ class VerifiedFix:
     base_digests: Mapping[Path, str]
     diff: str
     target_only: bool = False
-    differs_from: tuple[str, ...] = ()  # ids of other offers that behave differently
+    differs_from: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
+
+    @property
+    def warning(self) -> str:
+        """What to look at twice, in one sentence; "" when nothing asks for it."""
+        return f"Look twice: {'; '.join(flag.text for flag in self.flags)}." if self.flags else ""
+
+    @property
+    def unattended(self) -> bool:
+        """Whether it may be applied without being read: it leaves nothing red and has no flags."""
+        return not self.target_only and not self.flags
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from regreen.values import (
     Comparison,
     Evidence,
     Failure,
+    Flag,
     Frame,
     HealResult,
     Interpreter,
@@ -177,6 +178,7 @@ class Rule:
     seconds: float = 0.01
     outcome: Outcome = Outcome.VERIFIED
     lines_changed: int = 1
+    flags: tuple[Flag, ...] = ()
 
 
 class Bench:
@@ -339,6 +341,7 @@ class Bench:
             {path: edits.digest(data)},
             edits.unified_diff(rule.file, text, new),
             target_only=rule.outcome is Outcome.VERIFIED_TARGET_ONLY,
+            flags=rule.flags,
         )
         return HealResult(failure, rule.outcome, "", "cart.py:4", (fix,), suspects=(suspect,))
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from regreen.engine import Change
+from regreen.engine import Change, fix_title
 from regreen.errors import StaleFix
-from regreen.values import Outcome
+from regreen.values import Flag, Outcome
 
 TEST = "tests/test_cart.py::test_total"
 
@@ -90,13 +90,17 @@ async def test_a_fix_that_was_taken_back_is_not_forced_for_another_test_either(b
         assert len(bench.face.changes) == 1
 
 
-@pytest.mark.parametrize("case", ["off", "target only", "four lines", "autosave", "dirty", "closed"])
+@pytest.mark.parametrize(
+    "case", ["off", "target only", "look twice", "four lines", "autosave", "dirty", "closed"]
+)
 async def test_a_fix_waits_in_the_lightbulb_unless_every_condition_holds(
     bench: Any, bad: str, case: str
 ) -> None:
     await start(bench, **({"autoHeal.onSave": False} if case == "off" else {}))
     if case == "target only":
         bench.rules[TEST].outcome = Outcome.VERIFIED_TARGET_ONLY
+    if case == "look twice":
+        bench.rules[TEST].flags = (Flag("removed-assert", "removes an assert"),)
     if case == "four lines":
         bench.rules[TEST].lines_changed = 4
     bench.save("cart.py", bad, by_hand=case != "autosave")
@@ -107,6 +111,27 @@ async def test_a_fix_waits_in_the_lightbulb_unless_every_condition_holds(
         bench.type("cart.py", bad + "# typing\n")
     await bench.rest()
     assert bench.face.changes == []
+
+
+async def test_what_to_look_at_twice_is_said_wherever_the_fix_is_offered(bench: Any, bad: str) -> None:
+    warning = "Look twice: removes an assert."
+    bench.rules[TEST].flags = (Flag("removed-assert", "removes an assert"),)
+    await start(bench)
+    bench.save("cart.py", bad)
+    cart, tests = bench.root / "cart.py", bench.root / "tests/test_cart.py"
+    await bench.until(lambda: bench.engine.queries.fixes_at(cart, 3, 3))
+    [offer] = bench.engine.queries.fixes_at(cart, 3, 3)
+    assert fix_title(offer).endswith(f"(2 affected tests green). {warning}")
+    assert f"**{warning}**" in bench.engine.queries.explain(TEST)
+    [mark] = bench.engine.queries.marks(cart)
+    assert mark.message == f"Verified fix: `-=` → `+=` for test_total. {warning}"
+    assert [lens.title.partition(" · Apply ")[2] for lens in bench.engine.queries.lenses(tests)] == [
+        f"`-=` → `+=` · {warning}",
+        "",
+    ]
+    [red] = bench.engine.queries.reds_at(cart, 3, 3)
+    assert not red.preferred
+    assert bench.engine.queries.fixes_of(cart) == []
 
 
 @pytest.mark.parametrize("by_hand", [True, False])

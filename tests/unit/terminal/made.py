@@ -11,6 +11,7 @@ from regreen.values import (
     Evidence,
     Failure,
     FileEdit,
+    Flag,
     Frame,
     HealResult,
     Outcome,
@@ -22,6 +23,9 @@ from regreen.values import (
 )
 
 BEFORE = "def total(prices):\n    result = 0\n    for price in prices:\n        result -= price\n    return result\n"
+
+COPIED = Flag("test-literal", "returns a literal of the test: 6")
+REMOVED = Flag("removed-assert", "removes an assert")
 
 
 def failure(root: Path, nodeid: str = "tests/test_cart.py::test_total") -> Failure:

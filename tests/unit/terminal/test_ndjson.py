@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from tests.unit.terminal import made
@@ -19,7 +20,8 @@ def events(root: Path) -> str:
     reporter = ndjson.NdjsonReporter(stream, root)
     path = root / "cart.py"
     fix = made.fix(path, "-=", "+=", root=root)
-    results = [made.result(root, fix, made.fix(path, "result = 0", "result = 6", root=root))]
+    other = replace(made.fix(path, "result = 0", "result = 6", root=root), flags=(made.COPIED,))
+    results = [made.result(root, fix, other)]
     results.append(made.result(root, outcome=Outcome.NO_FIX, nodeid="tests/test_cart.py::test_ünïcode[→]"))
     for result in results:
         reporter.failure(result.failure)

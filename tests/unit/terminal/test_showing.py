@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,16 @@ def test_other_offers_are_shown_and_said_to_differ(tmp_path: Path) -> None:
     text = shown(blocks.result_block(made.result(tmp_path, best, other)))
     assert "or `result = 0` → `result = 6`, which behaves differently:" in text
     assert "+    result = 6" in text
+
+
+def test_what_to_look_at_twice_stands_below_the_evidence(tmp_path: Path) -> None:
+    best = made.fix(tmp_path / "cart.py", "-=", "+=")
+    other = replace(
+        made.fix(tmp_path / "cart.py", "result = 0", "result = 6"), flags=(made.REMOVED, made.COPIED)
+    )
+    text = shown(blocks.result_block(made.result(tmp_path, best, other)))
+    assert text.count("Look twice") == 1
+    assert "0.8 s\n  ⚠ Look twice: removes an assert; returns a literal of the test: 6.\n" in text
 
 
 def test_node_ids_with_brackets_are_no_markup(tmp_path: Path) -> None:

@@ -10,18 +10,18 @@ from regreen import edits
 from regreen.source import ProjectSources
 from regreen.validation.gate import Gate
 from regreen.validation.hazards import dangerous
-from regreen.validation.special_case import literals_of
+from regreen.validation.literals import Value
 from regreen.values import Candidate, Suspect
 
 FILE = Path("/project/shop.py")
 
 
-def refusal(before: str, after: str, *, literals: frozenset[str] = frozenset(), protected: str = "") -> str:
+def refusal(before: str, after: str, *, literals: frozenset[Value] = frozenset(), protected: str = "") -> str:
     data = before.encode()
     sources = ProjectSources({FILE: data}, Path("/project"))
     gate = Gate(sources, lambda _: protected, literals)
     candidate = Candidate((edits.file_edit(FILE, data, after),), "t", "t", 1.0, Suspect(FILE, 0, 1.0))
-    return gate.refuses(candidate, {FILE: after.encode()})
+    return gate.examine(candidate, {FILE: after.encode()}).refusal
 
 
 BODY = "import os\n\ndef total(items):\n    return sum(items) - 1\n\ndef names():\n    return []\n"
@@ -39,18 +39,12 @@ def test_an_ordinary_repair_passes() -> None:
 @pytest.mark.parametrize(
     ("new", "word"),
     [
-        ("return os._exit(0)", "_exit"),
         ("return eval('1')", "eval"),
         ("return __import__('os')", "__import__"),
-        ("import pytest; return pytest", "pytest"),
-        ("raise SystemExit", "SystemExit"),
         ("open('x', 'w'); return 1", "writing"),
-        ("return os.environ", "environ"),
-        ("return (lambda: 0).__code__", "__code__"),
-        ("import subprocess\n    return subprocess", "subprocess"),
-        ("return setattr(os, 'x', 1)", "setattr"),
-        ("try:\n        return 1\n    except:\n        return 2", "bare except"),
-        ("return exit()", "exit"),
+        ("return os.system('ls')", ".system"),
+        ("os.kill(1, 9)", ".kill"),
+        ("path.write_text('x')", ".write_text"),
     ],
 )
 def test_newly_added_dangerous_constructs_are_refused(new: str, word: str) -> None:
@@ -62,36 +56,13 @@ def test_a_dangerous_construct_that_was_there_already_does_not_count() -> None:
     assert refusal(before, before.replace(" - 1", "")) == ""
 
 
+def test_a_method_that_is_called_like_a_dangerous_function_is_none() -> None:
+    assert refusal(BODY, changed("sum(items) - 1", "re.compile(items)")) == ""
+
+
 def test_a_word_completed_by_a_deletion_is_seen() -> None:
     before = "def evals(x):\n    return x\n\ndef go():\n    return evals('1')\n"
     assert "eval" in refusal(before, before.replace("return evals(", "return eval("))
-
-
-def test_an_equality_that_is_always_true_is_refused() -> None:
-    before = "class A:\n    def __eq__(self, other):\n        return self.x == other.x\n"
-    assert "ignores" in refusal(before, before.replace("self.x == other.x", "True"))
-
-
-EXIT = "class A:\n    def __exit__(self, kind, error, trace):\n        self.close()\n"
-
-
-@pytest.mark.parametrize("value", ["kind", "True", "self.close()", "kind is not None"])
-def test_a_with_block_may_not_begin_to_swallow_exceptions(value: str) -> None:
-    after = EXIT + f"        return {value}\n"
-    assert "swallows" in refusal(EXIT, after)
-    assert "swallows" in refusal(
-        EXIT.replace("__exit__", "__aexit__"), after.replace("__exit__", "__aexit__")
-    )
-
-
-@pytest.mark.parametrize("value", ["False", "None"])
-def test_a_with_block_may_let_exceptions_through(value: str) -> None:
-    assert refusal(EXIT, EXIT + f"        return {value}\n") == ""
-
-
-def test_a_with_block_that_swallowed_already_may_be_repaired_elsewhere() -> None:
-    before = EXIT + "        return True\n"
-    assert refusal(before, before.replace("self.close()", "self.shut()")) == ""
 
 
 def test_a_top_level_name_may_not_disappear() -> None:
@@ -114,7 +85,7 @@ def test_a_repair_of_a_file_that_is_not_python_yet_may_run() -> None:
 
 def test_answering_the_tests_own_input_with_its_own_answer_is_refused() -> None:
     after = changed("    return sum", "    if items == 'abc':\n        return 42\n    return sum")
-    assert "own answer" in refusal(BODY, after, literals=frozenset({"'abc'", "42"}))
+    assert "own answer" in refusal(BODY, after, literals=frozenset({"'abc'", 42}))
     assert refusal(BODY, after, literals=frozenset({"'xyz'"})) == ""
 
 
@@ -142,7 +113,7 @@ def test_moving_a_bound_of_the_projects_own_branch_is_no_special_case(
     old: str, new: str, refused: bool
 ) -> None:
     after = BULK.replace(old, new)
-    reason = refusal(BULK, after, literals=frozenset({"9", "10", "5", "0", "3"}))
+    reason = refusal(BULK, after, literals=frozenset({9, 10, 5, 0, 3}))
     assert ("own answer" in reason) is refused
 
 
@@ -170,10 +141,3 @@ def test_functions_that_delete_overwrite_spawn_or_send_are_recognised(body: str,
     parsed = sources.get(FILE)
     assert parsed is not None
     assert dangerous(parsed, 1) == found
-
-
-def test_the_literals_of_a_test_are_those_of_its_function_only() -> None:
-    text = b"def test_a():\n    assert f('x') == 3\n\ndef test_b():\n    assert f('y') == 4\n"
-    parsed = ProjectSources({FILE: text}, Path("/project")).get(FILE)
-    assert parsed is not None
-    assert literals_of(parsed, 1) == {"'x'", "3"}
