@@ -79,11 +79,16 @@ async def test_the_level_is_told_with_what_is_left_of_it_and_why(world: World) -
     assert str(found).startswith("partial, inside bubblewrap: test runs can take much memory")
 
 
-async def test_a_bubblewrap_that_the_project_brings_along_is_not_started(world: World) -> None:
+@pytest.mark.parametrize("own", [True, False])
+async def test_a_bubblewrap_that_the_project_brings_along_is_not_started(
+    world: World, tmp_path: Path, own: bool
+) -> None:
     ours = world.root / ".venv/bin"
     ours.mkdir(parents=True)
-    (ours / "bwrap").write_text(f"#!/bin/sh\ntouch {world.root}/started\nexit 1\n")
-    (ours / "bwrap").chmod(0o755)
+    program = (world.root if own else tmp_path) / "program"
+    program.write_text(f"#!/bin/sh\ntouch {world.root}/started\nexit 1\n")
+    program.chmod(0o755)
+    (ours / "bwrap").symlink_to(program)
     world.oracle = world.make_oracle(REGREEN_NO_NAMESPACES="1", PATH=f"{ours}{os.pathsep}bin{os.pathsep}/bin")
     await world.oracle.inspect()
     assert not (world.root / "started").exists()

@@ -410,6 +410,16 @@ def test_where_nothing_can_be_confined_isolation_is_none(python: Path) -> None:
         assert started.hello["isolation"]["leaks"] == []
 
 
+def test_the_probe_needs_nothing_that_only_linux_has(python: Path) -> None:
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(['_ctypes', 'fcntl', 'pwd', 'resource']))\n"
+        "sys.path.insert(0, sys.argv[1]); from regreen_probe import effects, main\n"
+        "print(effects.look({'project': '/', 'readable': [], 'writable': [], 'network': False}))"
+    )
+    done = subprocess.run([python, "-c", code, PROBE], stdout=subprocess.PIPE, check=True, text=True)
+    assert "'level': 'none'" in done.stdout
+
+
 def test_without_a_place_to_try_it_nothing_is_claimed_and_tests_run(python: Path, tmp_path: Path) -> None:
     code = "import sys; sys.path.insert(0, sys.argv[1]); import tempfile; from regreen_probe import effects\n"
     code += "tempfile.tempdir = sys.argv[2]; print(effects.look())"

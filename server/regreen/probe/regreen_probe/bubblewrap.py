@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-from regreen_probe import redirect, world
+from regreen_probe import redirect
 
 PROGRAM = "bwrap"
 BOOT = (
@@ -28,10 +28,12 @@ def find(project: str) -> str:
     Args:
         project: a folder with nothing in it that we may start.
     """
-    for folder in os.environ.get("PATH", "").split(os.pathsep):
+    theirs = os.path.realpath(project)
+    for folder in filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep)):
         path = os.path.realpath(os.path.join(folder, PROGRAM))
-        ours = os.path.isabs(folder) and not redirect.below(path, os.path.realpath(project))
-        if ours and os.path.isfile(path) and os.access(path, os.X_OK):
+        if redirect.below(path, theirs) or redirect.below(os.path.realpath(folder), theirs):
+            continue
+        if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
     return ""
 
@@ -46,6 +48,8 @@ def wrapper(program: str, wrap: dict) -> list[str]:
     Raises:
         OSError: a folder that is to be written cannot be made.
     """
+    from regreen_probe import world  # Linux only
+
     place = world.World([], [], wrap["readable"])
     words = [
         program,
