@@ -68,15 +68,16 @@ class Priming:
     Args:
         started: the zygote.
         copy: of the project.
+        more: of its confinement.
     """
 
-    def __init__(self, started: Probe, copy: Copy) -> None:
+    def __init__(self, started: Probe, copy: Copy, **more: Any) -> None:
         if started.hello["isolation"]["level"] != "full":
             lacking("full isolation: " + started.hello["isolation"]["why"])
-        self.probe, self.copy = started, copy
+        self.probe, self.copy, self.more = started, copy, more
 
     def run(self, *args: str, **fields: Any) -> Ran:
-        return self.probe.run(self.copy, *args, **self.copy.full(), **fields)
+        return self.probe.run(self.copy, *args, **self.copy.full(**self.more), **fields)
 
     def write(self, name: str, text: str, *, user: bool = True) -> None:
         """Change a file of the copy, and of the user's project."""
@@ -90,7 +91,7 @@ class Priming:
 
     def is_used(self, *args: str) -> bool:
         """Whether a run was seen to be a fork of it."""
-        number = self.probe.begin(self.copy, *args, **self.copy.full())
+        number = self.probe.begin(self.copy, *args, **self.copy.full(**self.more))
         started = self.probe.until(number, lambda r: r["ev"] == "started")[-1]
         try:
             above = [process.pid for process in psutil.Process(started["pid"]).parents()]
@@ -177,9 +178,9 @@ def test_plug_ins_that_start_threads_are_loaded_by_each_run(python: Path, tmp_pa
         "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
     )
     with probe(python, PYTHONPATH=str(extra), PYTEST_PLUGINS="threaded") as started:
-        priming = Priming(started, Copy(tmp_path, {"test_it.py": TEST}))
+        priming = Priming(started, Copy(tmp_path, {"test_it.py": TEST}), readable=[str(extra)])
         for _ in range(3):
-            ran = started.run(priming.copy, **priming.copy.full(readable=[str(extra)]))
+            ran = priming.run()
             assert ran.outcomes == {"test_green": "passed", "test_red": "failed"}
             time.sleep(0.3)
         assert priming.process() is None
@@ -215,3 +216,20 @@ def test_a_run_can_be_ended_and_asked_where_it_is(zygote: Probe, tmp_path: Path)
     assert stack["nodeid"] == "test_it.py::test_it"
     zygote.send({"op": "kill", "id": number})
     assert zygote.until(number, lambda r: r["ev"] == "ended")[-1]["signal"] == 9
+
+
+def test_a_plug_in_that_is_edited_is_loaded_anew(python: Path, tmp_path: Path) -> None:
+    extra = tmp_path / "extra"
+    extra.mkdir()
+    plug_in = "import pytest\n\n@pytest.fixture\ndef answer():\n    return %d\n"
+    (extra / "answering.py").write_text(plug_in % 1)
+    test = "def test_it(answer):\n    assert answer == 1\n"
+    with probe(python, PYTHONPATH=str(extra), PYTEST_PLUGINS="answering") as started:
+        priming = Priming(started, Copy(tmp_path, {"test_it.py": test}), readable=[str(extra)])
+        assert priming.run().outcomes == {"test_it": "passed"}
+        priming.wait()
+        (extra / "answering.py").write_text(plug_in % 42)
+        started.send({"op": "check", "id": 999})
+        assert priming.run().outcomes == {"test_it": "failed"}
+        priming.wait()
+        assert priming.run().outcomes == {"test_it": "failed"}

@@ -73,13 +73,13 @@ class Host(Forking):
             self._hot(line, message)
         elif op == "precompile":
             self.files += message["files"]
-            if self.primed is not None and self.primed.waits:
-                self._tell(PRIMED, line)
+            self._tell_primed(line)
         elif op == "preload":
             self._end_trial()
             os.environ.update(message["env"])
             self.trial = preload.Trial(message["modules"], message["never"])
         elif op == "check":
+            self._tell_primed(line)  # it holds more
             self.say(self.holding.answer(message))
         elif message.get("id") in self.routes:
             self._tell(self.routes[message["id"]], line)
@@ -135,6 +135,10 @@ class Host(Forking):
             while data:
                 data = data[os.write(self.parked[park], data) :]
 
+    def _tell_primed(self, line: bytes) -> None:
+        if self.primed is not None and self.primed.waits:
+            self._tell(PRIMED, line)
+
     def relayed(self, number: int, lines: list[bytes]) -> list[bytes]:
         """Notice runs that have ended: those that they are forks of say so. The primed process has no prefix."""
         if number == PRIMED and self.primed is not None and not self.primed.waits:
@@ -183,7 +187,7 @@ class Host(Forking):
             mine = private(ends[0])
             for fd in ends:
                 os.close(fd)
-            primed.wait(line, mine, pipe)
+            primed.wait(line, mine, pipe, self.holding)
 
         self.fork(PRIMED, begin, keep=ends[:1], prefix=b"")
         self.parked[PRIMED] = ends[1]

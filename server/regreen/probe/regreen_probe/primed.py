@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-from regreen_probe import confine, redirect, run
+from regreen_probe import confine, held, redirect, run
 from regreen_probe.pipe import Pipe
 
 CONFIGURATION = (
@@ -76,13 +76,14 @@ def likeness(request: dict) -> Likeness | None:
     return (request["cwd"], root, request["kind"], str(request["roots"]), str(environment), str(options))
 
 
-def wait(line: bytes, commands: int, pipe: Pipe) -> None:
+def wait(line: bytes, commands: int, pipe: Pipe, holding: held.Held) -> None:
     """Be the process from which runs like one are forked; ends it.
 
     Args:
         line: the `run` message of the one.
         commands: where runs are asked for.
         pipe: for records.
+        holding: what the zygote holds.
     """
     from regreen_probe import primer
 
@@ -99,6 +100,6 @@ def wait(line: bytes, commands: int, pipe: Pipe) -> None:
     run.set_environment(request)
     sys.dont_write_bytecode = True
     sys.meta_path.insert(0, redirect.Fence(redirect.Roots([[user, user] for user, _ in request["roots"]])))
-    waiting = primer.Primer(request, primer.Primed(commands, pipe), lambda: likeness(theirs) == like)
+    waiting = primer.Primer(request, primer.Primed(commands, pipe, holding), lambda: likeness(theirs) == like)
     with run.ending(waiting):
         waiting.main()

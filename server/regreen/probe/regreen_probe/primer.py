@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from regreen_probe import cache, confine, parked, plugin, run, suite, tuning
+from regreen_probe import cache, confine, held, parked, plugin, run, suite, tuning
 from regreen_probe.forking import Forking
 from regreen_probe.pipe import Pipe
 
@@ -74,15 +74,23 @@ class Primer:
 
 
 class Primed(Forking):
-    """The loop of the process that waits."""
+    """The loop of the process that waits.
 
-    def __init__(self, reader: int, pipe: Pipe) -> None:
+    Args:
+        reader: where messages come from.
+        pipe: for records.
+        holding: what of the disk this process holds, but for what pytest imports until it waits.
+    """
+
+    def __init__(self, reader: int, pipe: Pipe, holding: held.Held) -> None:
         super().__init__(reader, pipe)
+        self.holding = holding
         self.wanted: list[tuple[dict, bytes]] = []
         self.files: list[str] = []
 
     def next_run(self) -> run.Running:
         """Serve; comes back in each fork, with the run that it is to do."""
+        self.holding.note()
         self.open()
         self.say({"ev": "primed"})
         try:
@@ -111,6 +119,8 @@ class Primed(Forking):
             self.wanted.append((message, line))
         elif message["op"] == "precompile":
             self.files += message["files"]
+        elif message["op"] == "check":
+            return bool(self.children) or not self.holding.changed()  # its end lets another one be primed
         else:
             return super().obey(message, line)
         return True
