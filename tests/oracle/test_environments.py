@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import sysconfig
@@ -31,11 +32,11 @@ TEST = """
         assert False
     """
 SLOW = """
-    import time, pathlib
+    import subprocess
 
     def test_slow():
         import prices
-        time.sleep(1.0)
+        subprocess.run(["sleep", "1"])
         print(prices.VALUE)
         assert False
     """
@@ -120,6 +121,15 @@ def running() -> set[int]:
     return {process.pid for process in processes.alive() if process.returncode is None}
 
 
+def names_below(pid: int) -> set[str]:
+    """The names of all processes that descend from one."""
+    names = set()
+    for process in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # ended while we looked
+            names.add(process.name())
+    return names
+
+
 CHANGES: dict[str, Callable[[Environment], None]] = {
     "an upgrade": lambda environment: environment.install("2.0", "22"),
     "the same version once more": lambda environment: environment.install("1.0", "22"),
@@ -198,7 +208,7 @@ async def test_a_zygote_is_not_ended_under_a_run(shop: World, environment: Envir
     await until_held(shop, "1")
     (old,) = running()
     slow = asyncio.create_task(shop.run("test_slow.py"))
-    while len(psutil.Process(old).children()) == 0:  # noqa: ASYNC110 — processes tell nobody
+    while "sleep" not in names_below(old):  # noqa: ASYNC110 — processes tell nobody
         await asyncio.sleep(0.02)
     environment.edit("22")
     assert (await see(shop))[0] == "22"
