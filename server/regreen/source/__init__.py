@@ -6,7 +6,7 @@ of code reads and binds.
 depends on the Python that Regreen itself runs on, and nothing is ever executed.
 """
 
-from regreen.source.definitions import Class, Function, Import, Parameter
+from regreen.source.definitions import Class, Function, Import, Parameter, imports_of
 from regreen.source.file import SourceFile, parse
 from regreen.source.names import Names, Role, names, role_of
 from regreen.source.node import BLOCKS, CLAUSES, STATEMENTS, ErrorSpan, Node
@@ -26,6 +26,7 @@ __all__ = [
     "ProjectSources",
     "Role",
     "SourceFile",
+    "imports_of",
     "names",
     "parse",
     "role_of",
