@@ -1,6 +1,6 @@
 """What does Python text say, even when it does not parse, and whatever Python it was written for?
 
-`node`: a tree with code point offsets. `file`: what one file holds. `names`: which names a piece
+`node`: a tree with code point offsets. `reuse`: what of it another text needs not parse again. `file`: what one file holds. `names`: which names a piece
 of code reads and binds.
 `project`: what the files of a project define between them. Parsing is tree-sitter's, so nothing here
 depends on the Python that Regreen itself runs on, and nothing is ever executed.
