@@ -199,6 +199,40 @@ def test_offsets_are_code_points_whatever_stands_before(comment: str, newline: s
     assert not found.has_errors
 
 
+CODE = st.sampled_from(
+    [
+        "😀",
+        " ",
+        "x",
+        "\n",
+        "\n    ",
+        "\n        ",
+        "(",
+        ")",
+        ":",
+        ",",
+        '"',
+        '"""',
+        "#",
+        "if x:",
+        "pass",
+        "@x\n",
+        "\\",
+    ]
+)
+
+
+@given(st.integers(0, len(CART)), st.integers(0, 40), st.lists(CODE, max_size=6).map("".join))
+def test_a_text_that_is_parsed_from_one_like_it_gives_the_same_tree(start: int, cut: int, new: str) -> None:
+    data = (CART[:start] + new + CART[start + cut :]).encode()
+    alone, beside = parse(PATH, data), parse(PATH, data, parse(PATH, CART.encode()))
+    assert beside.has_errors == alone.has_errors
+    if not alone.has_errors:
+        assert [(n.kind, n.span, n.text) for n in beside.root.walk()] == [
+            (n.kind, n.span, n.text) for n in alone.root.walk()
+        ]
+
+
 def test_every_node_spans_the_text_that_pythons_own_parser_gives() -> None:
     text = Path(__file__).read_text(encoding="utf-8")
     ours = {(f.name, f.node.line + 1, f.last_line + 1) for f in file(text).functions}

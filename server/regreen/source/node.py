@@ -15,6 +15,7 @@ import tree_sitter
 import tree_sitter_python
 
 from regreen.edits import LineIndex
+from regreen.source.reuse import reusable
 
 STATEMENTS = frozenset({
     "expression_statement", "return_statement", "if_statement", "for_statement", "while_statement",
@@ -67,16 +68,22 @@ def _characters(data: bytes) -> int:
 
 
 class Tree:
-    """One parsed text: what the nodes of the tree share. Each node exists once and remembers its answers."""
+    """One parsed text: what the nodes of the tree share. Each node exists once and remembers its answers.
 
-    __slots__ = ("_asked", "_nodes", "_order", "_places", "lines", "offsets", "raw", "text")
+    Args:
+        text: what is parsed.
+        like: the tree of a text that is nearly the same: only what differs is parsed.
+    """
 
-    def __init__(self, text: str) -> None:
+    __slots__ = ("_asked", "_nodes", "_order", "_places", "data", "lines", "offsets", "raw", "text")
+
+    def __init__(self, text: str, like: Tree | None = None) -> None:
         self.text = text
         self.lines = LineIndex(text)
-        data = _LONE_CR.sub("\n", text).encode("utf-8", "surrogatepass")
-        self.offsets = Offsets(text, data)
-        self.raw = tree_sitter.Parser(_LANGUAGE).parse(data)
+        self.data = _LONE_CR.sub("\n", text).encode("utf-8", "surrogatepass")
+        self.offsets = Offsets(text, self.data)
+        known = () if like is None else (reusable(like.raw, like.data, self.data),)
+        self.raw: tree_sitter.Tree = tree_sitter.Parser(_LANGUAGE).parse(self.data, *known)
         self._nodes: dict[int, Node] = {}
         self._order: list[Node] = []  # every named node but the comments, as the text has them
         self._asked = 0  # bytes under nodes that were listed by themselves

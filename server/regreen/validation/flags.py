@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from regreen.source import Node, Role, role_of
+from regreen.source import Node, Role, imports_of, role_of
 from regreen.values import Flag
 
 _EXIT = ("exit", "adds an exit")
@@ -62,8 +62,9 @@ def suspicious(nodes: Iterable[Node]) -> Iterator[Flag]:
     for node in nodes:
         match node.kind:
             case "import_statement" | "import_from_statement":
-                for module in _imported(node):
-                    yield from _noticed(_MODULES, module.partition(".")[0], module)
+                for one in imports_of(node):
+                    yield from _noticed(_MODULES, one.module.partition(".")[0], one.module)
+                    yield from _noticed(_ATTRIBUTES, one.name, f"{one.module}.{one.name}")
             case "attribute":
                 yield from _attribute(node)
             case "identifier" if node.text in _NAMES and role_of(node) is Role.READ:
@@ -101,25 +102,17 @@ def _noticed(table: Mapping[str, tuple[str, str]], word: str, shown: str) -> Ite
         yield Flag(name, f"{text}: {shown}")
 
 
-def _imported(statement: Node) -> Iterator[str]:
-    source = statement.field("module_name")
-    yield from (
-        node.text
-        for node in ([source] if source is not None else statement.walk())
-        if node.kind == "dotted_name"
-    )
-
-
 def _attribute(node: Node) -> Iterator[Flag]:
     owner, name = node.field("object"), node.field("attribute")
     if owner is None or name is None:
         return
-    if node.text == "sys.modules":
-        yield from _noticed({node.text: _INTERPRETER}, node.text, node.text)
-    elif owner.text in _OWNERS:
-        yield from _noticed(_OWNERS, owner.text, node.text)
+    shown = f"{owner.text if owner.kind == 'identifier' else ''}.{name.text}"
+    if owner.text in _OWNERS:
+        yield from _noticed(_OWNERS, owner.text, shown)
+    elif shown == "sys.modules":
+        yield from _noticed({shown: _INTERPRETER}, shown, shown)
     else:
-        yield from _noticed(_ATTRIBUTES, name.text, f".{name.text}")
+        yield from _noticed(_ATTRIBUTES, name.text, shown)
 
 
 def _handler(clause: Node) -> Iterator[Flag]:
@@ -188,9 +181,8 @@ def _returned(function: Node) -> Node | None:
     """What a function returns that does nothing else, docstring apart."""
     body = function.field("body")
     done = [node for node in body.named if not _is_text(node)] if body is not None else []
-    return (
-        done[0].named[0] if len(done) == 1 and done[0].kind == "return_statement" and done[0].named else None
-    )
+    alone = len(done) == 1 and done[0].kind == "return_statement" and done[0].named
+    return done[0].named[0] if alone else None
 
 
 def _is_text(statement: Node) -> bool:

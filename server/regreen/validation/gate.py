@@ -82,11 +82,11 @@ class Gate:
             return Ruling(reason)
         flags: set[Flag] = set()
         for edit in candidate.edits:
+            old = self._sources.get(edit.path)
             try:
-                new = parse(edit.path, overlay[edit.path])
+                new = parse(edit.path, overlay[edit.path], old)
             except UnreadableText as error:
                 return Ruling(f"{edit.path.name}: {error}")
-            old = self._sources.get(edit.path)
             ruling = self._text(edit, old, new) if old is not None else Ruling()
             if not ruling.refusal and ruling.flags and candidate.origin == "model":
                 ruling = Ruling("; ".join(flag.text for flag in ruling.flags))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from regreen.source import Node, Role, SourceFile, role_of
+from regreen.source import Node, Role, SourceFile, imports_of, role_of
 
 _ATTRIBUTES = frozenset(
     {
@@ -22,6 +22,8 @@ def harmful(nodes: Iterable[Node]) -> Iterator[str]:
             name = node.field("attribute")
             if name is not None and name.text in _ATTRIBUTES:
                 yield f".{name.text}"
+        elif node.kind == "import_from_statement":
+            yield from (f"{one.module}.{one.name}" for one in imports_of(node) if one.name in _ATTRIBUTES)
         elif node.kind == "identifier" and node.text in _NAMES and role_of(node) is Role.READ:
             yield node.text
         elif node.kind == "call" and _opens_for_writing(node):

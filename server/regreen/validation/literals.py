@@ -181,7 +181,9 @@ def _is_asked(table: Node) -> bool:
 
 
 def _function_around(node: Node) -> Node | None:
-    return next((up for up in node.up() if up.kind == "function_definition"), None)
+    """The outermost one: what it binds, those inside of it can read."""
+    around = [up for up in node.up() if up.kind in {"function_definition", "lambda"}]
+    return around[-1] if around else None
 
 
 def _short(text: str) -> str:

@@ -40,8 +40,9 @@ def function(body: str) -> str:
 
 ROWS = [  # before, after, what is said
     # exits
-    ("return n", "import os\nreturn os._exit(0)", ["adds an exit: ._exit"]),
-    ("return n", "import sys\nsys.exit(0)", ["adds an exit: .exit"]),
+    ("return n", "import os\nreturn os._exit(0)", ["adds an exit: os._exit"]),
+    ("return n", "import sys\nsys.exit(0)", ["adds an exit: sys.exit"]),
+    ("return n", "from sys import exit as leave\nleave()", ["adds an exit: sys.exit"]),
     ("return n", "quit()", ["adds an exit: quit"]),
     ("return n", "raise SystemExit(0)", ["adds an exit: SystemExit"]),
     ("return n", "raise KeyboardInterrupt", ["adds an exit: KeyboardInterrupt"]),
@@ -55,16 +56,16 @@ ROWS = [  # before, after, what is said
     ("return n", "return gc.get_objects()", ["reaches into the interpreter: gc.get_objects"]),
     ("return n", "import ctypes\nreturn n", ["reaches into the interpreter: ctypes"]),
     ("return n", "return inspect.stack()", ["reaches into the interpreter: inspect.stack"]),
-    ("return n", "return sys._getframe(1)", ["reaches into the interpreter: ._getframe"]),
+    ("return n", "return sys._getframe(1)", ["reaches into the interpreter: sys._getframe"]),
     ("return n.f_back", "return n.f_back.f_back.f_locals", [
         "reaches into the interpreter: .f_back", "reaches into the interpreter: .f_locals",
     ]),
-    ("return n", "return total.__code__", ["reaches into the interpreter: .__code__"]),
-    ("return n", "sys.settrace(n)", ["reaches into the interpreter: .settrace"]),
+    ("return n", "return total.__code__", ["reaches into the interpreter: total.__code__"]),
+    ("return n", "sys.settrace(n)", ["reaches into the interpreter: sys.settrace"]),
     ("return n", "return sys.modules", ["reaches into the interpreter: sys.modules"]),
     # what other code sees
     ("return n", "setattr(items, 'x', n)", ["may change what other code sees: setattr"]),
-    ("return n", "return os.environ", ["may change what other code sees: .environ"]),
+    ("return n", "return os.environ", ["may change what other code sees: os.environ"]),
     ("return n", "import subprocess\nreturn n", ["imports a module with much power: subprocess"]),
     # swallowing
     ("return n", "try:\n    return n\nexcept:\n    return 1", ["catches every exception: except without a type"]),
@@ -115,6 +116,9 @@ ROWS = [  # before, after, what is said
     ("return n - 1", "return ''", []),
     ("return n - 1", "return 8", []),
     ("return n - 42", "return 42", []),
+    ("return n - 1", "return lambda x: x + 42", []),
+    ("return n - 1", "return lambda x: n + 42", []),
+    ("return n - 1", "return lambda x: 42", ["returns a literal of the test: 42"]),
     ("return 'fsat'", "return 'fast'", []),
     ("return 'slow'", "return 'fast'", ["returns a literal of the test: 'fast'"]),
 ]  # fmt: skip
@@ -192,7 +196,7 @@ def test_what_was_there_already_does_not_count() -> None:
 
 def test_of_two_alike_the_new_one_counts() -> None:
     before = "def go(n):\n    assert n\n    sys.exit(n)\n"
-    assert flags(before, before + "    sys.exit(n)\n") == ["adds an exit: .exit"]
+    assert flags(before, before + "    sys.exit(n)\n") == ["adds an exit: sys.exit"]
     before += "    assert n\n"
     assert flags(before, before.replace("    assert n\n", "", 1)) == ["removes an assert"]
 
@@ -207,7 +211,7 @@ def test_an_assert_that_moves_within_the_function_is_not_removed() -> None:
     [
         ("def go(n)\n    sys.exit(n)\n", "def go(n):\n    sys.exit(n)\n", []),
         ("assert 1\nx = (\n", "x = ()\n", ["removes an assert"]),
-        ("def go(n)\n    return n\n", "def go(n): sys.exit(n)\n", ["adds an exit: .exit"]),
+        ("def go(n)\n    return n\n", "def go(n): sys.exit(n)\n", ["adds an exit: sys.exit"]),
         ("def go(n)\n    return n\n", "def go(n):\n    return 42\n", ["returns a literal of the test: 42"]),
         ("def go(n)\n    return 42\n", "def go(n):\n    return 42\n", []),
     ],

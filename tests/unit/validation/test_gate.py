@@ -44,6 +44,7 @@ def test_an_ordinary_repair_passes() -> None:
         ("open('x', 'w'); return 1", "writing"),
         ("return os.system('ls')", ".system"),
         ("os.kill(1, 9)", ".kill"),
+        ("from os import system as s; s('ls')", "os.system"),
         ("path.write_text('x')", ".write_text"),
     ],
 )
