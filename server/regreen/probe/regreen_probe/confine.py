@@ -90,6 +90,8 @@ class Confinement:
             return
         from regreen_probe import contain
 
+        if self.relay is not None and self.relay.failed is not None:
+            raise Refused(str(self.relay.failed))
         try:
             self.outside = contain.settle(
                 self.world,

@@ -33,6 +33,9 @@ class Relay:
 
     Args:
         services: [host, port] …; a host is "localhost" or a loopback address.
+
+    Attributes:
+        failed: why there is no first process.
     """
 
     def __init__(self, services: list[list]) -> None:
@@ -49,7 +52,7 @@ class Relay:
 
         Returns:
             0 in the first process, else the process id of the relay, whose exit status is the first process's. Where
-            `clone` is refused, the relay itself returns 0, and `listen` raises.
+            `clone` is refused, the relay itself returns 0, and `failed` says why.
         """
         parent = os.getpid()
         ours, self.theirs = socket.socketpair()
@@ -75,10 +78,8 @@ class Relay:
         """In the run's first process, its network being up: hand over the listening sockets.
 
         Raises:
-            OSError: it is none, or an address cannot be had.
+            OSError: an address cannot be had.
         """
-        if self.failed is not None:
-            raise self.failed
         with self.theirs:
             servers = [server for server in map(_server, self.places) if server is not None]
             socket.send_fds(self.theirs, [b"all"], [server.fileno() for server in servers])
@@ -111,16 +112,18 @@ class Relay:
 
     def _join(self, inside: socket.socket, places: list[tuple[str, int]]) -> None:
         """Be the line between one connection of the run and the service."""
-        with inside:
-            outside = _connected(places)
-            if outside is None:
-                inside.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
-            else:
-                with outside:
-                    back = _start(_pump, outside, inside)
-                    _pump(inside, outside)
-                    back.join()
-        self.room.release()
+        try:
+            with inside:
+                outside = _connected(places)
+                if outside is None:
+                    inside.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+                else:
+                    with outside:
+                        back = _start(_pump, outside, inside)
+                        _pump(inside, outside)
+                        back.join()
+        finally:
+            self.room.release()
 
 
 def addresses(host: str) -> tuple[str, ...]:
@@ -157,8 +160,8 @@ def _connected(places: list[tuple[str, int]]) -> socket.socket | None:
 
 def _pump(source: socket.socket, target: socket.socket) -> None:
     """Move what comes from one side to the other, its end included."""
-    target.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
+        target.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while data := source.recv(CHUNK):
             target.sendall(data)
         target.shutdown(socket.SHUT_WR)
