@@ -15,7 +15,7 @@ import psutil
 import pytest
 from tests.probe.environments import bubblewrap
 
-from regreen.oracle import client
+from regreen.oracle import probes
 from regreen.oracle.client import ProbeOracle
 from regreen.platform import processes
 from regreen.values import Rung, RunReport, TestStatus
@@ -28,7 +28,7 @@ GOOD = "def test_good(): pass\n"
 @pytest.fixture
 async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     """A project on a machine where only bubblewrap may make namespaces."""
-    monkeypatch.setattr(client, "NICE", 0)
+    monkeypatch.setattr(probes, "NICE", 0)
     root = tmp_path / "shop"
     root.mkdir()
     (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
