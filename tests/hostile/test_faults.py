@@ -10,10 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.oracle.world import World, working_in
+from tests.oracle.world import World, opened, working_in
 
-from regreen.oracle import probes
-from regreen.platform import processes
 from regreen.values import Rung, TestStatus
 
 STAGES = {
@@ -25,17 +23,9 @@ GOOD = "def test_good(): pass\n"
 
 @pytest.fixture
 async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    monkeypatch.setattr(probes, "NICE", 0)
-    root = tmp_path / "shop"
-    root.mkdir()
-    (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
-    world = World(root, tmp_path / "cache")
-    world.write(test_good=GOOD)
-    yield world
-    await world.oracle.close()
-    await world.mirror.close()
-    assert processes.alive() == frozenset()
-    assert working_in(root, tmp_path / "cache") == set()
+    async with opened(tmp_path, monkeypatch) as world:
+        world.write(test_good=GOOD)
+        yield world
 
 
 def below() -> list[psutil.Process]:

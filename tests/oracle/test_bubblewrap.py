@@ -15,12 +15,11 @@ import psutil
 import pytest
 from tests.probe.environments import bubblewrap
 
-from regreen.oracle import probes
 from regreen.oracle.client import ProbeOracle
 from regreen.platform import processes
 from regreen.values import Rung, RunReport, TestStatus
 
-from .world import World, working_in
+from .world import World, opened, working_in
 
 GOOD = "def test_good(): pass\n"
 
@@ -28,18 +27,10 @@ GOOD = "def test_good(): pass\n"
 @pytest.fixture
 async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     """A project on a machine where only bubblewrap may make namespaces."""
-    monkeypatch.setattr(probes, "NICE", 0)
-    root = tmp_path / "shop"
-    root.mkdir()
-    (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
-    world = World(root, tmp_path / "cache")
-    world.write(test_good=GOOD)
-    world.oracle = oracle(world)
-    yield world
-    await world.oracle.close()
-    await world.mirror.close()
-    assert processes.alive() == frozenset()
-    assert working_in(root, tmp_path / "cache") == set()
+    async with opened(tmp_path, monkeypatch) as world:
+        world.write(test_good=GOOD)
+        world.oracle = oracle(world)
+        yield world
 
 
 def oracle(world: World, services: tuple[str, ...] = ()) -> ProbeOracle:

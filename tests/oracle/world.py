@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from regreen.oracle import probes
 from regreen.oracle.client import ProbeOracle
+from regreen.platform import processes
 from regreen.settings import Settings
 from regreen.values import Interpreter, Project, RunReport, RunRequest, Snapshot
 from regreen.workspace.mirror import ProjectMirror
@@ -54,6 +58,21 @@ class World:
     async def run(self, *nodeids: str, snapshot: Snapshot | None = None, **fields: Any) -> RunReport:
         snapshot = snapshot or await self.mirror.sync({})
         return await self.oracle.run(RunRequest(snapshot, nodeids, **fields))
+
+
+@asynccontextmanager
+async def opened(base: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
+    """A new project in an empty folder; in the end nothing of its processes is left."""
+    monkeypatch.setattr(probes, "NICE", 0)  # beside other tests a low priority only takes longer
+    root = base / "shop"
+    root.mkdir()
+    (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    world = World(root, base / "cache")
+    yield world
+    await world.oracle.close()
+    await world.mirror.close()
+    assert processes.alive() == frozenset()
+    assert working_in(root, base / "cache") == set()
 
 
 def working_in(*folders: Path) -> set[int]:

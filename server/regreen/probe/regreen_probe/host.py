@@ -108,7 +108,7 @@ class Host(Forking):
             mine = private(ends[0]) if ends else None
             for fd in ends:
                 os.close(fd)
-            run.perform(line, pipe, confinement, commands=mine)
+            run.perform(run.Running(line, pipe, confinement, commands=mine))
 
         try:
             self.fork(number, begin, keep=ends[:1], how=confinement.fork)

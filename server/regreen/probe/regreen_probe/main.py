@@ -98,7 +98,7 @@ def _once(line: bytes, messages: Messages, pipe: Pipe) -> None:
             os._exit(_status(os.waitpid(pid, 0)[1]))
         confine.die_with_parent(parent)
         pipe.owner = os.getpid()
-    run.perform(line, pipe, confinement, signals.Ear(messages.reader, messages.more))
+    run.perform(run.Running(line, pipe, confinement, signals.Ear(messages.reader, messages.more)))
 
 
 def _status(status: int) -> int:

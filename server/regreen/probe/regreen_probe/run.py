@@ -95,15 +95,8 @@ class Running:
         self.pipe.send({**result, "seconds": round(time.perf_counter() - self.began, 6)})
 
 
-def perform(
-    line: bytes,
-    pipe: Pipe,
-    confinement: confine.Confinement,
-    ear: Ear | None = None,
-    commands: int | None = None,
-) -> None:
-    """Do the run of one request and end the process, whatever threads are left; arguments as for `Running`."""
-    running = Running(line, pipe, confinement, ear, commands)
+def perform(running: Running) -> None:
+    """Do a run and end the process, whatever threads are left."""
     with ending(running):
         running.finish(running.begin().main())
 
