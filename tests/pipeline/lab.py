@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import textwrap
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from regreen.oracle.client import ProbeOracle
 from regreen.pipeline import Baseline, Tools
 from regreen.pipeline.coverage import Coverage
 from regreen.pipeline.texts import load_sources
+from regreen.platform import processes
 from regreen.platform.clock import SystemClock
 from regreen.settings import Settings
 from regreen.values import CandidateVerdict, Failure, HealResult, Progress, Project, VerifiedFix
@@ -63,6 +65,7 @@ class Lab:
         self._settings = Settings(heal_seconds=40, interpreter=str(python))
         self._history = Store(folder / "history.db")
         self._mirror = ProjectMirror(self.project, cache=folder / "cache")
+        self._building = asyncio.Lock()
         self._tools: Tools | None = None
 
     def text(self, text: str) -> str:
@@ -100,12 +103,15 @@ class Lab:
             file.path.write_bytes(edits.apply_to_bytes(file.path.read_bytes(), file))
 
     async def tools(self) -> Tools:
-        """Build the real tools, once."""
-        if self._tools is None:
-            interpreter = await interpreters.find(self.project, self._settings)
-            oracle = ProbeOracle(self.project, interpreter, self._mirror, self._settings)
-            self._tools = Tools(oracle, self._mirror, GitCommand(), self._history, SystemClock(), interpreter)
-        return self._tools
+        """Build the real tools, once, however many ask at the same time."""
+        async with self._building:
+            if self._tools is None:
+                interpreter = await interpreters.find(self.project, self._settings)
+                oracle = ProbeOracle(self.project, interpreter, self._mirror, self._settings)
+                self._tools = Tools(
+                    oracle, self._mirror, GitCommand(), self._history, SystemClock(), interpreter
+                )
+            return self._tools
 
     async def baseline(
         self, unsaved: Mapping[Path, bytes] | None = None, nodeids: tuple[str, ...] = ()
@@ -131,8 +137,9 @@ class Lab:
         return await pipeline.heal(failure, base, await self.tools(), self._settings, self.ledger)
 
     async def close(self) -> None:
-        """End every process."""
+        """End every process; none must be left."""
         if self._tools is not None:
             await self._tools.oracle.close()
             await self._mirror.close()
             self._tools = None
+        assert processes.alive() == frozenset()
