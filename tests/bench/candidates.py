@@ -125,7 +125,8 @@ def private(work: Path) -> Iterator[None]:
     """Keep Regreen's own files below `work`, and our own environment out of the projects' way."""
     before = dict(os.environ)
     os.environ |= {"REGREEN_CACHE_DIR": str(work / "cache"), "REGREEN_STATE_DIR": str(work / "state")}
-    os.environ.pop("VIRTUAL_ENV", None)
+    for name in ("VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"):  # without .pyc files a plain pytest is slower
+        os.environ.pop(name, None)
     try:
         yield
     finally:
