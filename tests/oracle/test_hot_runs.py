@@ -13,7 +13,7 @@ import pytest
 from tests.oracle.world import World, working_in
 
 from regreen.oracle import hot
-from regreen.values import Rung, RunReport, RunRequest
+from regreen.values import Rung, RunReport, RunRequest, TestStatus
 
 SHOP = '''
     TAX = {"book": 7, "tea": 19}
@@ -269,7 +269,7 @@ async def _screen(shop: World, *edits: tuple[str, str], seconds: float = 5.0) ->
             overlay={file: text.replace(old, new, 1).encode()},
             details=False,
             stop_at_first_failure=True,
-            seconds_per_test=seconds,
+            processor_seconds=seconds,
         )
         for old, new in edits
     ]
@@ -375,16 +375,44 @@ async def test_of_a_batch_with_a_candidate_that_writes_records_of_its_own_nothin
     assert report.outcomes[TARGET].status.value == "failed"
 
 
-@pytest.mark.parametrize(
-    "loop",
-    [
-        "while True: pass",
-        "while True:\n            try:\n                while True: pass\n            except Exception: pass",
-    ],
-)
-async def test_a_candidate_that_loops_is_ended_by_its_processor_time(clean: World, loop: str) -> None:
-    told = await _screen(clean, *REFUSED[:3], ("result -= price", loop), *REFUSED[3:5], seconds=0.5)
-    assert [report is None for report in told] == [False] * 3 + [True] * 3
+LOOP = "while True: pass"
+SWALLOWS = "while True:\n            try:\n                while True: pass\n            except {}: pass"
+
+
+@pytest.mark.parametrize("loop", [LOOP, SWALLOWS.format("Exception")])
+async def test_a_candidate_that_loops_is_refused_for_its_time_and_the_others_are_judged_on(
+    clean: World, loop: str
+) -> None:
+    edits = [*REFUSED[:3], ("result -= price", loop), *REFUSED[3:5], ("result -= price", "result += price")]
+    told = await _screen(clean, *edits, seconds=0.3)
+    statuses = [report and report.outcomes[TARGET].status for report in told]
+    red = TestStatus.FAILED
+    assert statuses == [red, red, red, TestStatus.TIMEOUT, red, red, None]
+
+
+async def test_a_candidate_that_no_exception_stops_is_ended_from_outside(clean: World) -> None:
+    deaf = "import signal; signal.signal(signal.SIGPROF, signal.SIG_IGN)\n        while True: pass"
+    edits = [*REFUSED[:8], ("result -= price", deaf), *REFUSED[8:10]]
+    told = await _screen(clean, *edits, seconds=0.3)
+    assert [report is None for report in told] == [False] * 8 + [True] * 3
+    await clean.oracle.close()
+    assert _processes(clean) == set()
+
+
+HANGS = CLEAN.replace("result -= price", "result -= price\n            while True: pass")
+
+
+async def test_where_the_unpatched_code_hangs_candidates_are_tried_together_all_the_same(clean: World) -> None:
+    clean.write(shop=HANGS)
+    loop = "result -= price\n        while True: pass"
+    mended = [(loop, new) for _, new in REFUSED[:2]]
+    told = await _screen(clean, *mended, ("return n", "return -n"), (loop, "result += price"), seconds=0.3)
+    assert [report and report.outcomes[TARGET].status.value for report in told] == [
+        "failed",
+        "failed",
+        "timeout",
+        None,
+    ]
 
 
 async def test_tests_that_remember_earlier_runs_are_not_tried_in_batches(shop: World) -> None:

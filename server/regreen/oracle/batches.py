@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,12 @@ from regreen.errors import OracleFailed
 from regreen.oracle import records
 from regreen.oracle.channel import ProbeEnded, Run
 from regreen.oracle.records import Paths, Record, need, need_all
-from regreen.values import Rung, RunReport, RunRequest, TestOutcome
+from regreen.values import Rung, RunReport, RunRequest, TestOutcome, TestStatus
 
 log = logging.getLogger(__name__)
 
 MARGIN_SECONDS = 2.0
-"""How much longer than its processor time a candidate may keep us waiting."""
+"""How much longer than its processor time, taken twice, a candidate may keep us waiting."""
 
 
 def batch_message(requests: Sequence[RunRequest], park: int, paths: Paths, *, temp: Path) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def batch_message(requests: Sequence[RunRequest], park: int, paths: Paths, *, te
         "op": "batch",
         "park": park,
         "temp": str(temp),
-        "seconds": requests[0].seconds_per_test,
+        "seconds": requests[0].processor_seconds,
         "candidates": [
             {"path": str(paths.copy(path)), "text": edits.decode(data).text} for path, data in overlays
         ],
@@ -82,6 +82,8 @@ class BatchLog:
         if "same" in record:
             self._same[number] = need(record, "same", int)
         outcomes = [records.outcome(test, self.paths) for test in need_all(record, "tests", dict)]
+        if "late" in record and outcomes:  # the last one was cut short, whatever its code made of that
+            outcomes[-1] = replace(outcomes[-1], status=TestStatus.TIMEOUT)
         if any(outcome.status.is_red for outcome in outcomes):
             self._waiting[number] = self._report({outcome.nodeid: outcome for outcome in outcomes})
 
@@ -107,7 +109,7 @@ async def screened(run: Run, paths: Paths, seconds: float) -> BatchLog:
     told = BatchLog(paths)
     try:
         while not told.ended:
-            told.feed(await run.record(seconds + MARGIN_SECONDS))
+            told.feed(await run.record(2 * seconds + MARGIN_SECONDS))
     except (asyncio.TimeoutError, ProbeEnded):
         pass  # what was found sound until then holds
     except OracleFailed as error:

@@ -27,11 +27,13 @@ from regreen.oracle.runlog import RunLog
 from regreen.platform.background import run_blocking, uninterrupted
 from regreen.ports import Mirror
 from regreen.settings import Settings
-from regreen.values import Interpreter, Project, Rung, RunReport, RunRequest
+from regreen.values import Interpreter, Project, Rung, RunReport, RunRequest, TestStatus
 
 OLDEST_PYTEST = 7
 MOST_PROCESSES = 25
 """How many tests of one run may hang or take their process down before the run is given up."""
+SECOND_HANG_SECONDS = 3.0
+"""What a test gets at least, once another one of its run has used up its limit."""
 
 
 class ProbeOracle:
@@ -146,7 +148,7 @@ class ProbeOracle:
         self, request: RunRequest, message: dict[str, Any], log: RunLog, deadline: float
     ) -> tuple[Stop, str]:
         """Run one process; a zygote that dies under it is replaced once."""
-        limits = Limits(request.import_seconds, request.seconds_per_test, deadline, request.seconds)
+        limits = Limits(request.import_seconds, _test_seconds(request, log), deadline, request.seconds)
         variables = message["env"]
         for last in (False, True):
             run = await self._probes.open(request, variables)
@@ -191,3 +193,16 @@ class ProbeOracle:
                 f"Install it: {self._interpreter.executable} -m pip install pytest. "
                 "Or choose another interpreter with the setting regreen.interpreter.",
             )
+
+
+def _test_seconds(request: RunRequest, log: RunLog) -> float:
+    """The limit of each test from here on.
+
+    Tests that hang seldom come alone: once one of a run has used up its limit, the others get what is ample beside
+    those that passed.
+    """
+    statuses = {outcome.status for outcome in log.outcomes.values()}
+    if TestStatus.TIMEOUT not in statuses:
+        return request.seconds_per_test
+    took = [outcome.seconds for outcome in log.outcomes.values() if outcome.status is TestStatus.PASSED]
+    return min(request.seconds_per_test, max(SECOND_HANG_SECONDS, 20 * max(took, default=0.0)))

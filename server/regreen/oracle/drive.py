@@ -147,6 +147,7 @@ def what_next(request: RunRequest, log: RunLog, stop: Stop, stderr: str) -> tupl
     """
     if stop is Stop.LIMIT or log.finished or log.uncompilable:
         return None
+    lost = next(reversed(log.outcomes), "") if stop is Stop.TEST else log.current
     if stop is Stop.ENDED:
         how = log.how_it_ended()
         if log.current:
@@ -159,6 +160,6 @@ def what_next(request: RunRequest, log: RunLog, stop: Stop, stderr: str) -> tupl
             log.problem = f"the process ended outside of a test ({how})"
             if not log.progressed:
                 return None
-    if request.stop_at_first_failure or log.collected is None:
+    if log.collected is None or (request.stop_at_first_failure and lost not in request.known_red):
         return None
     return what_is_left(request.nodeids, log)

@@ -227,7 +227,7 @@ class HotRuns:
         temp = parked.temp / f"hot-{parked.number}"
         paths = Paths(parked.copy.roots)
         run.send(batch_message(requests, parked.run.number, paths, temp=temp))
-        return await screened(run, paths, requests[0].seconds_per_test)
+        return await screened(run, paths, requests[0].processor_seconds)
 
     async def _hot(self, parked: Parked, request: RunRequest) -> RunReport | None:
         parked.number += 1

@@ -10,8 +10,15 @@ from regreen.settings import Settings
 from regreen.validation.ladder import Target
 from regreen.values import Failure, Outcome, Rung, RunReport, RunRequest, TestOutcome, TestStatus
 
-HANG_SECONDS = 10.0
+HANG_SECONDS = 5.0
 """A test that hung in the baseline is given this long to hang again."""
+
+LEAST_SECONDS = 0.2
+"""Processor time that any candidate gets in a screening. A search in which many candidates loop for ever would come to
+nothing if each of them took seconds; who is wronged is run again when nothing was found."""
+
+UNKNOWN_SECONDS = 0.025
+"""How long a test takes of which nothing is known but that it hangs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +126,7 @@ def _target(
         if name.partition("::")[0] == file and other.status is TestStatus.PASSED
     ]
     hangs = outcome.status is TestStatus.TIMEOUT
+    slowest = max([*neighbours, *([] if hangs else [outcome.seconds])], default=UNKNOWN_SECONDS)
     unended = failure.is_collection or outcome.status in {TestStatus.TIMEOUT, TestStatus.CRASHED}
     allowed = max(2.0, 0.0 if hangs else 10 * outcome.seconds, 3 * max(neighbours, default=0.0))
     return Target(
@@ -126,6 +134,7 @@ def _target(
         before=before,
         seconds=outcome.seconds,
         seconds_allowed=min(allowed, settings.seconds_per_test),
+        processor_seconds=min(max(LEAST_SECONDS, 20 * slowest), allowed),
         replaced=None if unended else report.replaced,
     )
 

@@ -46,7 +46,8 @@ HALF_MENDED = 4
 of the one fault that made them all red would be better, but they may have faults of their own."""
 
 DOUBTED = 12
-"""How many candidates that failed hot are run warm when none passed: a hot run may be wrong about a few."""
+"""How many candidates that failed hot are run warm when none passed, and how many that ran out of time: a hot run may
+be wrong about a few."""
 
 
 @dataclass(slots=True)
@@ -103,6 +104,7 @@ class Search:
             that leaves no test red.
         seconds_refused: what the candidates that were not plausible took together.
         screened: the first of those that only a hot run has refused.
+        late: the first of those that a hot run gave little time, and that used it up.
     """
 
     found: list[Found] = field(default_factory=list)
@@ -112,6 +114,7 @@ class Search:
     tried_at_first: int = 0
     seconds_refused: float = 0.0
     screened: list[Candidate] = field(default_factory=list)
+    late: list[Candidate] = field(default_factory=list)
 
     @property
     def total(self) -> int:
@@ -122,8 +125,9 @@ class Search:
         """Count one candidate; `seconds`: what it took."""
         if found is None:
             self.seconds_refused += seconds
-            if step.report and step.report.rung is Rung.HOT and len(self.screened) < DOUBTED:
-                self.screened.append(candidate)
+            doubted = self.late if step.verdict is Verdict.TIMEOUT else self.screened
+            if step.report and step.report.rung is Rung.HOT and len(doubted) < DOUBTED:
+                doubted.append(candidate)
         else:
             if not self.found or (not found.leaves and all(one.leaves for one in self.found)):
                 self.tried_at_first = self.total
@@ -167,7 +171,7 @@ async def search(
         await all_or_none(*(work() for _ in range(WORKERS)))
     finally:
         await queue.close()
-    for order, candidate in enumerate(state.screened if not state.found else ()):
+    for order, candidate in enumerate((*state.late, *state.screened) if not state.found else ()):
         if budget.spent:
             break
         budget.candidates -= 1

@@ -98,7 +98,7 @@ SCHEMA: tuple[Setting, ...] = (
         "heal.maxCandidates",
         "heal_candidates",
         "integer",
-        600,
+        3000,
         "How many candidate patches one heal may try.",
         repository="restrict",
         minimum=1,
@@ -245,7 +245,7 @@ class Settings:
     interpreter: str = ""
     auto_heal_on_save: bool = False
     heal_seconds: float = 60
-    heal_candidates: int = 600
+    heal_candidates: int = 3000
     heal_offers: int = 3
     tests_never: tuple[str, ...] = ()
     slow_markers: tuple[str, ...] = ("slow", "integration", "e2e", "db", "network")

@@ -40,6 +40,7 @@ class Target:
         before: tests that must run before it to make it red (a state that leaks from one to the next).
         seconds: how long it ran when it was red.
         seconds_allowed: limit for one run of it, learned from that.
+        processor_seconds: how much processor time it may use in a screening, learned from that, too.
         replaced: what of pytest a run of it replaced without a patch, plug-ins mostly; None when no such run came to
             its end, so that nothing can be held against a patch.
     """
@@ -48,6 +49,7 @@ class Target:
     before: tuple[str, ...] = ()
     seconds: float = 0.0
     seconds_allowed: float = 30.0
+    processor_seconds: float = 2.0
     replaced: frozenset[str] | None = None
 
     @property
@@ -110,6 +112,7 @@ def request_for(target: Target, snapshot: Snapshot, overlay: Overlay) -> RunRequ
         seconds_per_test=target.seconds_allowed,
         seconds=target.seconds_allowed * (len(target.nodeids) + 1) + 60,
         import_seconds=min(30.0, target.seconds_allowed * 2 + 10),
+        processor_seconds=target.processor_seconds,
     )
 
 
@@ -137,7 +140,7 @@ def judge_target(report: RunReport, target: Target) -> Step:
     if outcome is None:
         return _without_outcome(report)
     if outcome.status is TestStatus.TIMEOUT:
-        return Step(Verdict.TIMEOUT, f"longer than {target.seconds_allowed:.0f} s", report)
+        return Step(Verdict.TIMEOUT, f"still running after {outcome.seconds:.2g} s", report)
     if outcome.status is TestStatus.CRASHED:
         return Step(Verdict.CRASH, "the process ended inside the test", report)
     if outcome.status.is_red:
@@ -214,14 +217,14 @@ async def climb_selection(
     """
     wanted = dict.fromkeys((*selection.nodeids, *target.nodeids))
     known_red = tuple(nodeid for nodeid in wanted if known.red(nodeid) and nodeid not in target.nodeids)
-    took = [known.seconds.get(nodeid, 0.0) for nodeid in wanted]
+    took = [known.seconds.get(nodeid, 0.0) for nodeid in wanted if known.green(nodeid)]
     report = await oracle.run(
         replace(
             request,
             nodeids=tuple(wanted),
             known_red=known_red,
             observe_during=_observed(target, tuple(wanted)) if request.observe else (),
-            seconds_per_test=max(request.seconds_per_test, 10.0, 5 * max(took, default=0.0)),
+            seconds_per_test=max(request.seconds_per_test, 5 * max(took, default=0.0)),
             seconds=request.seconds + 10.0 * len(wanted) + 5 * sum(took),
         )
     )

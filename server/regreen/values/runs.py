@@ -157,6 +157,7 @@ class RunRequest:
         relaxed: keep it from changing what is the user's, and from nothing else: it shows what the isolation
             itself turns red. Only for unpatched text.
         seconds_per_test, seconds, import_seconds: limits; import and collection have their own.
+        processor_seconds: how much processor time all tests may use where candidates are screened together.
     """
 
     snapshot: Snapshot
@@ -177,6 +178,7 @@ class RunRequest:
     seconds_per_test: float = 30.0
     seconds: float = 600.0
     import_seconds: float = 120.0
+    processor_seconds: float = 2.0
 
     @property
     def is_unpatched(self) -> bool:

@@ -20,7 +20,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 
 
 class TooLong(BaseException):
-    """A candidate has used up its processor time."""
+    """The tests have used up their processor time."""
 
 
 class Batch:
@@ -30,7 +30,7 @@ class Batch:
         functions: finds what to swap.
         run: runs the tests to the first red one; the `test` records.
         tell: sends a record.
-        seconds: processor time for each candidate.
+        seconds: processor time for each run of the tests.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Batch:
         self.tell = tell
         self.seconds = seconds
         self.same: dict[object, int] = {}  # the code of a candidate → its number
-        self.late = False
+        self.late = False  # whether the run under way has used up its time
 
     def try_all(self, candidates: list[dict]) -> None:
         """Try them in order, as long as nothing they do matters to the next ones.
@@ -59,13 +59,11 @@ class Batch:
         waiting = 0
         for number, candidate in enumerate(candidates):
             waiting += self._try(number, candidate)
-            if waiting >= CHECK_EVERY or self.late or number == len(candidates) - 1:
+            if waiting >= CHECK_EVERY or number == len(candidates) - 1:
                 if not self._is_sound():
                     return
                 self.tell({"ev": "sound", "upto": number})
                 waiting = 0
-            if self.late:
-                return
 
     def _try(self, number: int, candidate: dict) -> bool:
         """Try one; whether any test was run."""
@@ -79,19 +77,25 @@ class Batch:
             self.tell({"ev": "screened", "number": number, "same": twin, "tests": []})
             return False
         change.apply()
-        signal.setitimer(signal.ITIMER_PROF, self.seconds)
         try:
-            tests = self.run()
+            tests = self._run_timed()
+        finally:
+            change.undo()
+        late = {"late": self.seconds} if self.late else {}
+        self.tell({"ev": "screened", "number": number, **late, "tests": tests})
+        return True
+
+    def _run_timed(self) -> list[dict]:
+        """Run the tests; `late` says afterwards whether they were cut short."""
+        self.late = False
+        # Again after as long: code that swallows the exception goes on, and pytest needs a moment to tell of it.
+        signal.setitimer(signal.ITIMER_PROF, self.seconds, self.seconds)
+        try:
+            return self.run()
         except TooLong:
-            self.late, tests = True, []
+            return []
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
-            change.undo()
-        if self.late:
-            self.tell({"ev": "screened", "number": number, "late": self.seconds, "tests": []})
-        else:
-            self.tell({"ev": "screened", "number": number, "tests": tests})
-        return True
 
     def _too_long(self, _number: int, _frame: object) -> None:
         self.late = True
@@ -99,7 +103,7 @@ class Batch:
 
     def _essence(self) -> list[tuple[object, object, str]]:
         """How the unpatched code fails."""
-        tests = [(test["nodeid"], test["outcome"], test["failure"] or {}) for test in self.run()]
+        tests = [(test["nodeid"], test["outcome"], test["failure"] or {}) for test in self._run_timed()]
         return [
             (nodeid, outcome, _ADDRESS.sub("", "%s %s" % (failure.get("exception"), failure.get("message"))))
             for nodeid, outcome, failure in tests
