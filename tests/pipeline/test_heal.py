@@ -427,3 +427,136 @@ async def test_a_file_that_is_a_link_out_of_the_project_is_never_patched(lab: La
 
 def test_lab_writes_inside_its_own_folder(lab: Lab, tmp_path: Path) -> None:
     assert lab.root.is_relative_to(tmp_path)
+
+
+async def test_two_faults_with_a_red_test_each_are_mended_together(lab: Lab) -> None:
+    lab.write(
+        {
+            "cart.py": """
+            def price(amount, member, weekend):
+                result = amount * 100
+                if member:
+                    result = result + 10
+                if weekend:
+                    result = result + 5
+                return result
+            """,
+            "test_cart.py": """
+            from cart import price
+
+            def test_plain():
+                assert price(2, False, False) == 200
+
+            def test_member():
+                assert price(2, True, False) == 190
+
+            def test_weekend():
+                assert price(3, False, True) == 295
+
+            def test_both():
+                assert price(3, True, True) == 285
+            """,
+        }
+    )
+    results = await lab.heal()
+    assert {r.outcome for r in results} == {Outcome.VERIFIED}, [r.reason for r in results]
+    assert {r.fixes[0].fix_id for r in results} == {results[0].fixes[0].fix_id}
+    diff = results[0].fixes[0].diff
+    assert "result = result - 10" in diff
+    assert "result = result - 5" in diff
+    assert "test_cart.py::test_both" in results[0].fixes[0].evidence.red_to_green
+    last = {r.failure.nodeid: r.outcome for r in lab.ledger.results}
+    assert set(last.values()) == {Outcome.VERIFIED}  # whoever was told of half a fix has heard of the whole one
+
+
+async def test_two_faults_behind_one_red_test_are_mended_together(lab: Lab) -> None:
+    lab.write(
+        {
+            "stats.py": """
+            def mean(numbers):
+                total = 1
+                for number in numbers:
+                    total -= number
+                return total / len(numbers)
+            """,
+            "test_stats.py": """
+            from stats import mean
+
+            def test_mean():
+                assert mean([2, 4, 6]) == 4
+                assert mean([5]) == 5
+            """,
+        }
+    )
+    result = only(await lab.heal())
+    assert result.outcome is Outcome.VERIFIED, result.reason
+    assert "+    total = 0" in result.fixes[0].diff
+    assert "+        total += number" in result.fixes[0].diff
+
+
+async def test_a_patch_of_many_places_keeps_each_that_some_red_test_needs(lab: Lab) -> None:
+    lab.write(
+        {
+            "word.py": """
+            def middle(word):
+                if len(word) < 3:
+                    return " "
+                for letter in word[1:-1]:
+                    if letter in "aeiou":
+                        return letter
+                return " "
+            """,
+            "test_word.py": """
+            from word import middle
+
+            def test_found():
+                assert middle("bat") == "a"
+
+            def test_short():
+                assert middle("ab") == ""
+
+            def test_none():
+                assert middle("brrr") == ""
+            """,
+        }
+    )
+    results = await lab.heal()
+    assert {r.outcome for r in results} == {Outcome.VERIFIED}, [r.reason for r in results]
+    assert results[0].fixes[0].diff.count('+        return ""') == 1
+    assert results[0].fixes[0].diff.count('+    return ""') == 1
+
+
+async def test_tests_that_hang_for_another_reason_keep_no_patch_from_being_judged(lab: Lab) -> None:
+    lab.write(
+        {
+            "loop.py": """
+            def steps(n, by):
+                count = 1
+                while n > 0:
+                    n -= by
+                    count += 1
+                return count
+            """,
+            "test_loop.py": """
+            from loop import steps
+
+            def test_never():
+                assert steps(3, 0) == 0
+
+            def test_never_either():
+                assert steps(4, 0) == 0
+
+            def test_three():
+                assert steps(3, 1) == 3
+
+            def test_two():
+                assert steps(4, 2) == 2
+            """,
+        }
+    )
+    lab.settings(seconds_per_test=2)
+    base = await lab.baseline()
+    (failure,) = (f for f in base.report.failures if f.nodeid == "test_loop.py::test_three")
+    result = await lab.heal_one(failure, base)
+    assert result.outcome is Outcome.VERIFIED_TARGET_ONLY, result.reason
+    assert set(result.fixes[0].evidence.red_to_green) == {"test_loop.py::test_three", "test_loop.py::test_two"}

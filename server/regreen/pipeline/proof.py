@@ -53,10 +53,11 @@ async def prove(
         The fix with its evidence, or the step that stopped it.
     """
 
-    async def plausible(smaller: Candidate) -> bool:
-        return (await judge(field, smaller, tools))[0].verdict is Verdict.PLAUSIBLE
+    async def as_good(smaller: Candidate) -> bool:
+        other = (await judge(field, smaller, tools))[1]
+        return other is not None and other.mends >= found.mends and other.leaves <= found.leaves
 
-    candidate = await minimise(found.candidate, plausible)
+    candidate = await minimise(found.candidate, as_good)
     overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
     target, selection = field.target, field.select(candidate)
     request = ladder.request_for(target, field.snapshot, overlay)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from regreen.pipeline.search import Found
+if TYPE_CHECKING:
+    from regreen.pipeline.search import Found
 
 KIND_WEIGHT = {"cause": 1.0, "literal": 0.6, "guard": 0.5, "deletion": 0.15}
 """A patch that hides the symptom, fits a literal or takes code away ranks below one that mends a cause."""

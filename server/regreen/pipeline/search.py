@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, product
 
+from regreen import edits
 from regreen.pipeline.concurrent import all_or_none
+from regreen.pipeline.pairs import Refused, pairs, together
 from regreen.pipeline.parts import Tools
 from regreen.pipeline.places import patched_points
 from regreen.pipeline.screening import Field, Queue, Ready, prepared
@@ -44,6 +47,12 @@ quick tests that is the upper one, so that the same project gets the same offers
 HALF_MENDED = 4
 """The same as a multiple, while every plausible candidate leaves another test red that runs the patched code: a fix
 of the one fault that made them all red would be better, but they may have faults of their own."""
+
+PAIRS = 1500
+"""How many combinations of two edits to try when no single one is the fix."""
+
+CHEAP_SECONDS = 0.1
+"""They are tried only where a candidate takes less than this: they are many, and each is a long shot."""
 
 DOUBTED = 12
 """How many candidates that failed hot are run warm when none passed, and how many that ran out of time: a hot run may
@@ -103,7 +112,8 @@ class Search:
         tried_at_first: how many had been judged when the first plausible one was found; found anew with the first
             that leaves no test red.
         seconds_refused: what the candidates that were not plausible took together.
-        screened: the first of those that only a hot run has refused.
+        refused: those that left the target red.
+        doubted: the first of these that only a hot run has refused.
         late: the first of those that a hot run gave little time, and that used it up.
     """
 
@@ -113,7 +123,8 @@ class Search:
     exhausted: bool = False
     tried_at_first: int = 0
     seconds_refused: float = 0.0
-    screened: list[Candidate] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+    doubted: list[Candidate] = field(default_factory=list)
     late: list[Candidate] = field(default_factory=list)
 
     @property
@@ -125,7 +136,9 @@ class Search:
         """Count one candidate; `seconds`: what it took."""
         if found is None:
             self.seconds_refused += seconds
-            doubted = self.late if step.verdict is Verdict.TIMEOUT else self.screened
+            if step.verdict is Verdict.STILL_FAILING:
+                self.refused.append(Refused(candidate, step.reason))
+            doubted = self.late if step.verdict is Verdict.TIMEOUT else self.doubted
             if step.report and step.report.rung is Rung.HOT and len(doubted) < DOUBTED:
                 doubted.append(candidate)
         else:
@@ -136,48 +149,93 @@ class Search:
         self.reasons[step.verdict.value] = step.reason
 
     @property
+    def whole(self) -> bool:
+        """Whether a plausible candidate leaves no test red."""
+        return any(not found.leaves for found in self.found)
+
+    @property
+    def seconds_each(self) -> float:
+        """What a candidate that is refused takes."""
+        return self.seconds_refused / max(1, self.total - len(self.found))
+
+    @property
     def rivals_wanted(self) -> int:
         """How many candidates to judge after the first plausible one."""
-        each = self.seconds_refused / max(1, self.total - len(self.found))
+        each = self.seconds_each
         affordable = int(RIVALS_SECONDS / each) if each else RIVALS_MOST
         return max(RIVALS_LEAST, min(RIVALS_MOST, affordable))
 
 
 async def search(
-    field: Field, candidates: Iterator[Candidate], tools: Tools, budget: Budget, reporter: Reporter
+    field: Field,
+    candidates: Iterator[Candidate],
+    tools: Tools,
+    budget: Budget,
+    reporter: Reporter,
+    halves: Sequence[Candidate] = (),
 ) -> Search:
-    """Judge candidates in order until enough are plausible, none is left or the budget is spent."""
+    """Judge candidates in order until enough are plausible, none is left or the budget is spent.
+
+    Where no single one leaves nothing red, two together may.
+
+    Args:
+        field: what they are judged against.
+        candidates: the most promising first.
+        tools: the project's parts.
+        budget: what may be spent.
+        reporter: hears of each.
+        halves: patches that turned another test green, to be combined with those that do so for the target.
+    """
     state = Search()
-    queue = Queue(field, candidates, tools)
 
-    async def work() -> None:
-        while not _done(state, budget):
-            each = await queue.next()
-            if each is None:
-                state.exhausted = True
-                return
-            budget.candidates -= 1
-            started = tools.clock.monotonic()
-            step, found = await climb(field, each, tools, state.total, rung=Rung.HOT)
-            seconds = each.seconds + tools.clock.monotonic() - started
-            state.note(each.candidate, step, found, seconds)
-            reporter.candidate(
-                field.target.failure, CandidateVerdict(each.candidate, step.verdict, step.reason, seconds)
-            )
-            told = f"{state.total} tried, {len(state.found)} plausible"
-            reporter.progress(Progress("search", told, field.target.failure.nodeid))
+    async def judge_all(stream: Iterator[Candidate], done: Callable[[], bool]) -> bool:
+        """Judge the candidates of a stream until `done`; whether none is left."""
+        queue = Queue(field, stream, tools)
+        exhausted = False
 
-    try:
-        await all_or_none(*(work() for _ in range(WORKERS)))
-    finally:
-        await queue.close()
-    for order, candidate in enumerate((*state.late, *state.screened) if not state.found else ()):
+        async def work() -> None:
+            nonlocal exhausted
+            while not done():
+                each = await queue.next()
+                if each is None:
+                    exhausted = True
+                    return
+                budget.candidates -= 1
+                started = tools.clock.monotonic()
+                step, found = await climb(field, each, tools, state.total, rung=Rung.HOT)
+                seconds = each.seconds + tools.clock.monotonic() - started
+                state.note(each.candidate, step, found, seconds)
+                verdict = CandidateVerdict(each.candidate, step.verdict, step.reason, seconds)
+                reporter.candidate(field.target.failure, verdict)
+                told = f"{state.total} tried, {len(state.found)} plausible"
+                reporter.progress(Progress("search", told, field.target.failure.nodeid))
+
+        try:
+            await all_or_none(*(work() for _ in range(WORKERS)))
+        finally:
+            await queue.close()
+        return exhausted
+
+    state.exhausted = await judge_all(candidates, lambda: _done(state, budget))
+    for order, candidate in enumerate((*state.late, *state.doubted) if not state.found else ()):
         if budget.spent:
             break
         budget.candidates -= 1
         _, found = await judge(field, candidate, tools, order)
         state.found += [found] if found is not None else []
+    await judge_all(_combined(state, field, halves), lambda: budget.spent or state.whole)
     return state
+
+
+def _combined(state: Search, field: Field, halves: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Two patches in one: each mends another red test, or neither does anything alone and trying is cheap."""
+    texts = {path: edits.decode(data).text for path, data in field.texts.items()}
+    for found, half in product(state.found, halves):
+        both = together(found.candidate, half, texts)
+        if both is not None:
+            yield both
+    if not state.found and state.seconds_each < CHEAP_SECONDS:
+        yield from islice(pairs(state.refused, field.target.failure, texts), PAIRS)
 
 
 def _done(state: Search, budget: Budget) -> bool:

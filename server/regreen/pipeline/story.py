@@ -133,9 +133,10 @@ async def _heal(
     reporter.progress(Progress("search", counted(len(ground.suspects), "suspect"), failure.nodeid))
     weight = _weigher(tools, base)
     catalogue = templates.candidates(target.failure, ground.suspects, ground.field.sources, weight)
-    allowed = (one for one in chain(first, catalogue) if not ground.field.gate.forbids(one))
+    seeds = tuple(first)
+    allowed = (one for one in chain(seeds, catalogue) if not ground.field.gate.forbids(one))
     budget = Budget(tools.clock, tools.clock.monotonic() + settings.heal_seconds, settings.heal_candidates)
-    hunt = await search(ground.field, allowed, tools, budget, reporter)
+    hunt = await search(ground.field, allowed, tools, budget, reporter, seeds)
     ending.tried = dict(hunt.tried)
 
     reporter.progress(Progress("verify", f"{len(hunt.found)} plausible", failure.nodeid))

@@ -17,6 +17,7 @@ from regreen.validation.paths import is_test
 from regreen.values import Candidate, Failure, HealResult, Outcome, VerifiedFix
 
 SEARCHED = frozenset({Outcome.NO_FIX, Outcome.OVER_BUDGET})
+HALF_DONE = SEARCHED | {Outcome.VERIFIED_TARGET_ONLY}
 
 
 async def heal_all(
@@ -32,7 +33,8 @@ async def heal_all(
 
     A red test that a proof already showed green takes over that fix. A fix that turned one test green is tried
     first for the others. Where a search found nothing, failures with the same exception at the same line of the
-    project's code are not searched again.
+    project's code are not searched again. A result is told again, and replaces the first one, when a fix that was
+    found later leaves nothing red.
 
     Args:
         base: the unpatched project.
@@ -68,6 +70,13 @@ async def heal_all(
                 hopeless = result if result.outcome in SEARCHED else None
             fixes.extend(result.fixes)
             results[failure.nodeid] = result
+    whole = [fix for fix in fixes if not fix.target_only]
+    for failure in failures:
+        better = _healed_already(failure, whole) if results[failure.nodeid].outcome in HALF_DONE else None
+        if better is not None:  # a fix of another test, found later, mends it, too
+            results[failure.nodeid] = better
+            tools.history.record(project, better)
+            reporter.result(better)
     return tuple(results[failure.nodeid] for failure in failures)
 
 
