@@ -402,7 +402,9 @@ async def test_a_candidate_that_no_exception_stops_is_ended_from_outside(clean: 
 HANGS = CLEAN.replace("result -= price", "result -= price\n            while True: pass")
 
 
-async def test_where_the_unpatched_code_hangs_candidates_are_tried_together_all_the_same(clean: World) -> None:
+async def test_where_the_unpatched_code_hangs_candidates_are_tried_together_all_the_same(
+    clean: World,
+) -> None:
     clean.write(shop=HANGS)
     loop = "result -= price\n        while True: pass"
     mended = [(loop, new) for _, new in REFUSED[:2]]

@@ -466,7 +466,9 @@ async def test_two_faults_with_a_red_test_each_are_mended_together(lab: Lab) -> 
     assert "result = result - 5" in diff
     assert "test_cart.py::test_both" in results[0].fixes[0].evidence.red_to_green
     last = {r.failure.nodeid: r.outcome for r in lab.ledger.results}
-    assert set(last.values()) == {Outcome.VERIFIED}  # whoever was told of half a fix has heard of the whole one
+    assert set(last.values()) == {
+        Outcome.VERIFIED
+    }  # whoever was told of half a fix has heard of the whole one
 
 
 async def test_two_faults_behind_one_red_test_are_mended_together(lab: Lab) -> None:
@@ -559,4 +561,7 @@ async def test_tests_that_hang_for_another_reason_keep_no_patch_from_being_judge
     (failure,) = (f for f in base.report.failures if f.nodeid == "test_loop.py::test_three")
     result = await lab.heal_one(failure, base)
     assert result.outcome is Outcome.VERIFIED_TARGET_ONLY, result.reason
-    assert set(result.fixes[0].evidence.red_to_green) == {"test_loop.py::test_three", "test_loop.py::test_two"}
+    assert set(result.fixes[0].evidence.red_to_green) == {
+        "test_loop.py::test_three",
+        "test_loop.py::test_two",
+    }

@@ -48,7 +48,12 @@ def pairs(refused: Sequence[Refused], failure: Failure, texts: Mapping[Path, str
     seeds = sorted(refused, key=lambda one: -_weight(one.candidate) * promise(one.reason, failure, base))
     others = sorted(refused, key=lambda one: -_weight(one.candidate))[:OTHERS]
     heap = [
-        (-_weight(seed.candidate) * promise(seed.reason, failure, base) * _weight(other.candidate), n, seed, other)
+        (
+            -_weight(seed.candidate) * promise(seed.reason, failure, base) * _weight(other.candidate),
+            n,
+            seed,
+            other,
+        )
         for n, (seed, other) in enumerate(itertools.product(seeds[:SEEDS], others))
     ]
     heapq.heapify(heap)

@@ -19,7 +19,9 @@ BASE = "assert -5 == 6"
 def _candidate(old: str, new: str, score: float = 0.01, kind: str = "cause") -> Candidate:
     start = TEXT.index(old)
     edit = TextEdit(start, start + len(old), new)
-    return Candidate((FileEdit(FILE, "d", (edit,)),), f"t.{old}", f"{old} → {new}", score, Suspect(FILE, 0, 1.0), kind)
+    return Candidate(
+        (FileEdit(FILE, "d", (edit,)),), f"t.{old}", f"{old} → {new}", score, Suspect(FILE, 0, 1.0), kind
+    )
 
 
 def _applied(both: Candidate) -> str:
@@ -34,7 +36,8 @@ def test_two_patches_of_a_file_become_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [(("-=", "+="), ("-=", "*=")), (("-= price", ""), ("price", "1")), (("1", "0"), ("1", "0"))]
+    ("one", "other"),
+    [(("-=", "+="), ("-=", "*=")), (("-= price", ""), ("price", "1")), (("1", "0"), ("1", "0"))],
 )
 def test_patches_of_the_same_text_are_not_combined(one: tuple[str, str], other: tuple[str, str]) -> None:
     assert together(_candidate(*one), _candidate(*other), {FILE: TEXT}) is None
