@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from regreen import __version__
+from regreen.bench.arguments import add_arguments
 from regreen.errors import RegreenError, StaleFix, UsageError, UserError
 from regreen.platform.signals import on_stop
 
@@ -67,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     _add_trust(commands.add_parser("trust", help="let editors run a folder's tests"))
     _add_cache(commands.add_parser("cache", help="the private copies of projects"))
     _add_serve(commands.add_parser("serve", help="serve LSP"))
+    _add_bench(commands.add_parser("bench", help="measure how many bugs are healed, and how many rightly"))
     return top
 
 
@@ -249,6 +251,40 @@ def _serve(arguments: argparse.Namespace) -> int:
 
         tcp = parse_address(arguments.tcp, allow_remote=arguments.allow_remote)
     return serve(tcp)
+
+
+# --------------------------------------------------------------------------- bench
+
+
+def _add_bench(bench: argparse.ArgumentParser) -> None:
+    add_arguments(bench)
+    bench.set_defaults(run=_bench)
+
+
+def _bench(arguments: argparse.Namespace) -> int:
+    from regreen.bench.command import BenchOptions, bench_command  # noqa: PLC0415 — see the module's docstring
+    from regreen.bench.compare import compare_command  # noqa: PLC0415
+    from regreen.bench.trial import Plan  # noqa: PLC0415
+
+    cases, *others = arguments.what
+    if cases == "compare" and len(others) == 2:
+        return compare_command(*map(Path, others))
+    if others:
+        raise UsageError("`regreen bench` takes one file or folder of cases, or `compare` and two files.")
+    plan = Plan(arguments.seconds, _interpreter(arguments.interpreter), tuple(arguments.set))
+    options = BenchOptions(
+        cases=Path(cases),
+        plan=plan,
+        engine=arguments.engine,
+        only=tuple(arguments.only),
+        jobs=arguments.jobs,
+        executor=arguments.executor,
+        json=_absolute(arguments.json),
+        html=_absolute(arguments.html),
+        gate=arguments.gate,
+        ablate=arguments.ablate,
+    )
+    return run_until_stopped(bench_command(options))
 
 
 # --------------------------------------------------------------------------- around every command

@@ -191,6 +191,7 @@ def test_json_events_are_as_recorded(regreen: Regreen) -> None:
                 "verdict",
                 "reason",
                 "seconds",
+                "after",
             }
         )
     }

@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 COLD_SECONDS = 10.0
 COLD_FILES = 4
 READ_BY_JOBS = (
-    "enable", "run_tests", "auto_heal_on_save", "heal_seconds", "heal_candidates", "heal_offers", "tests_never",
-    "slow_markers", "seconds_per_test",
+    "enable", "run_tests", "auto_heal_on_save", "heal_seconds", "heal_candidates", "heal_offers", "heal_without",
+    "tests_never", "slow_markers", "seconds_per_test",
 )  # fmt: skip
 """Fields of settings that each job reads anew; with any other one, tools are built again."""
 NOT_FOUND = 4

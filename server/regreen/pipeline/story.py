@@ -131,7 +131,7 @@ async def _heal(
         return ending(Outcome.ENVIRONMENT, elsewhere)
 
     reporter.progress(Progress("search", counted(len(ground.suspects), "suspect"), failure.nodeid))
-    weight = _weigher(tools, base)
+    weight = _weigher(tools, base, settings)
     catalogue = templates.candidates(target.failure, ground.suspects, ground.field.sources, weight)
     seeds = tuple(first)
     allowed = (one for one in chain(seeds, catalogue) if not ground.field.gate.forbids(one))
@@ -174,10 +174,15 @@ class _Ending:
         )
 
 
-def _weigher(tools: Tools, base: Baseline) -> Callable[[str], float]:
-    """How much the user's own answers raise or lower a template: Laplace's rule over accepted and undone."""
+def _weigher(tools: Tools, base: Baseline, settings: Settings) -> Callable[[str], float]:
+    """How much the user's own answers raise or lower a template: Laplace's rule over accepted and undone.
+
+    A family that the settings leave out weighs nothing.
+    """
 
     def weight(template: str) -> float:
+        if template.partition(".")[0] in settings.heal_without:
+            return 0.0
         accepted, undone = tools.history.accepted(base.snapshot.project, template)
         return 2 * (accepted + 1) / (accepted + undone + 2)
 

@@ -115,6 +115,15 @@ SCHEMA: tuple[Setting, ...] = (
         maximum=3,
     ),
     Setting(
+        "heal.without",
+        "heal_without",
+        "array",
+        [],
+        'Families of repair templates that are not tried, for example `["guards"]`; `regreen heal --json` names each '
+        "candidate's as the first part of its `template`.",
+        repository="free",
+    ),
+    Setting(
         "tests.never",
         "tests_never",
         "array",
@@ -247,6 +256,7 @@ class Settings:
     heal_seconds: float = 60
     heal_candidates: int = 3000
     heal_offers: int = 3
+    heal_without: tuple[str, ...] = ()
     tests_never: tuple[str, ...] = ()
     slow_markers: tuple[str, ...] = ("slow", "integration", "e2e", "db", "network")
     seconds_per_test: float = 30

@@ -7,6 +7,7 @@ project with forward slashes, times in seconds.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -31,13 +32,16 @@ class NdjsonReporter:
     def __init__(self, stream: IO[str], root: Path) -> None:
         self._stream = stream
         self._root = root
+        self._began: dict[str, float] = {}  # node id → when the search for it did
 
     def showing(self) -> AbstractContextManager[object]:
         """Lines need no screen."""
         return nullcontext()
 
     def progress(self, progress: Progress) -> None:
-        """Stages are for people; a program sees what they lead to."""
+        """Note when a search begins. Stages are for people; a program sees what they lead to."""
+        if progress.stage == "search":
+            self._began.setdefault(progress.nodeid, time.monotonic())
 
     def failure(self, failure: Failure) -> None:
         """Write a `failure`."""
@@ -45,7 +49,9 @@ class NdjsonReporter:
 
     def candidate(self, failure: Failure, verdict: CandidateVerdict) -> None:
         """Write a `candidate`."""
-        write(self._stream, "candidate", candidate_fields(failure, verdict, self._root))
+        now = time.monotonic()
+        after = now - self._began.get(failure.nodeid, now)
+        write(self._stream, "candidate", candidate_fields(failure, verdict, self._root, after))
 
     def result(self, result: HealResult) -> None:
         """Write a `result`."""
@@ -71,8 +77,8 @@ def failure_fields(failure: Failure, root: Path) -> dict[str, Any]:
     }
 
 
-def candidate_fields(failure: Failure, verdict: CandidateVerdict, root: Path) -> dict[str, Any]:
-    """A candidate patch and what became of it."""
+def candidate_fields(failure: Failure, verdict: CandidateVerdict, root: Path, after: float) -> dict[str, Any]:
+    """A candidate patch and what became of it; `after`: seconds from the beginning of the search to the verdict."""
     candidate = verdict.candidate
     return {
         "project": root.as_posix(),
@@ -84,6 +90,7 @@ def candidate_fields(failure: Failure, verdict: CandidateVerdict, root: Path) ->
         "verdict": verdict.verdict.value,
         "reason": verdict.reason,
         "seconds": round(verdict.seconds, 3),
+        "after": round(after, 3),
     }
 
 

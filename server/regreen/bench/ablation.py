@@ -1,0 +1,72 @@
+"""What does each family of repair templates add, and what does it cost?
+
+A family is left out by the setting that any user has, and the cases are healed again. Only those cases are in which
+the family gave a plausible candidate: without one it decided nothing there, and only its time is saved.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from regreen.bench.cases import Case
+from regreen.bench.running import Runner
+from regreen.bench.trial import Plan, Result
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """One family left out.
+
+    Args:
+        family: its name.
+        tried, seconds: how many of its candidates were judged in all cases, and the time that took.
+        rerun: how many cases were healed again without it.
+        offered, correct: how many more of these have an offer, and a correct one, with the family than without; less
+            than none where it does harm.
+    """
+
+    family: str
+    tried: int
+    seconds: float
+    rerun: int
+    offered: int
+    correct: int
+
+
+async def ablate(
+    cases: Sequence[Case], plan: Plan, results: Sequence[Result], runner: Runner
+) -> tuple[Ablation, ...]:
+    """Leave out each family that was tried, one at a time; those that add most come first.
+
+    Args:
+        cases: what was healed.
+        plan: how.
+        results: what became of it, in the order of the cases.
+        runner: heals again.
+    """
+    found: list[Ablation] = []
+    for family in sorted({name for result in results for name in result.families}):
+        spent = [result.families[family] for result in results if family in result.families]
+        pairs = [
+            (case, result)
+            for case, result in zip(cases, results, strict=True)
+            if result.families.get(family, {}).get("plausible")
+        ]
+        setting = f"heal.without={json.dumps([family])}"
+        without = await runner.run(
+            [case for case, _ in pairs], replace(plan, settings=(*plan.settings, setting))
+        )
+        before = [result for _, result in pairs]
+        found.append(
+            Ablation(
+                family,
+                sum(one["tried"] for one in spent),
+                round(sum(one["seconds"] for one in spent), 1),
+                len(pairs),
+                sum(one.offered for one in before) - sum(one.offered for one in without),
+                sum(bool(one.correct) for one in before) - sum(bool(one.correct) for one in without),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (-one.correct, -one.offered, one.family)))

@@ -1,0 +1,149 @@
+"""What becomes of one case? Lay it out, heal it, grade what was offered.
+
+Everything happens in a temporary folder; the case itself is never written to, and what grades it comes into that
+folder when the heal has ended.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from regreen.bench.cases import Case, lay
+from regreen.bench.grading import Grade, grade, tests_of
+from regreen.bench.healing import Healed, heal
+from regreen.bench.waiting import wait_for
+from regreen.errors import UserError
+from regreen.oracle import interpreters
+from regreen.settings import Settings
+from regreen.values import Outcome
+from regreen.workspace.projects import locate
+
+QUICK_SECONDS = 5.0
+"""A run of the tests that takes less is timed a second time, with the compiled files that users have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What all cases have in common.
+
+    Args:
+        seconds: how long each heal may search.
+        interpreter: the Python that runs the tests; "" to look for one as `regreen heal` does.
+        settings: further ones, NAME=VALUE.
+    """
+
+    seconds: float = 20.0
+    interpreter: str = ""
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one case.
+
+    Args:
+        id: the case's.
+        outcome: the name of an outcome: what Regreen says itself.
+        plausible: with what was offered, every test that the heal could see passes.
+        offered: a verified fix was applied.
+        correct: plausible, and the tests that it never saw pass, too; None where there are none.
+        confidence: the class of the offer; in JSON `class`.
+        patch: what was offered, for `git apply`.
+        tried: how many candidates were judged.
+        seconds: what the heal took, its start included.
+        first_plausible: seconds from the beginning of the search to the first plausible candidate.
+        offer_seconds: seconds from the start to the first verified fix.
+        pytest_seconds: what a pytest run of the healed project's own tests took, measured right after.
+        families: by family of templates, `tried`, `seconds` and how many were `plausible`.
+        problem: what went wrong with the case itself, for people.
+        tokens, usd: what a language model read and wrote, and took for it.
+    """
+
+    id: str
+    outcome: str
+    plausible: bool = False
+    offered: bool = False
+    correct: bool | None = None
+    confidence: str = ""
+    patch: str = ""
+    tried: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    usd: float = 0.0
+    first_plausible: float | None = None
+    offer_seconds: float | None = None
+    pytest_seconds: float | None = None
+    families: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    problem: str = ""
+
+
+def run(case: Case, plan: Plan) -> Result:
+    """Heal and grade one case; blocks. What goes wrong with it is told in the result."""
+    ungraded = None if not case.exams else False
+    try:
+        with tempfile.TemporaryDirectory(prefix="regreen-bench-", ignore_cleanup_errors=True) as name:
+            return _run(case, plan, Path(name).resolve() / "project")
+    except UserError as error:
+        return Result(case.id, Outcome.ENVIRONMENT.value, correct=ungraded, problem=str(error))
+    except OSError as error:
+        return Result(case.id, Outcome.INTERNAL_ERROR.value, correct=ungraded, problem=str(error))
+
+
+def _run(case: Case, plan: Plan, project: Path) -> Result:
+    lay(case.project, project)
+    seconds = case.seconds or plan.seconds
+    limit = 120 + 6 * seconds  # a case may have several red tests, and proofs take their time
+    settings = Settings(interpreter=case.interpreter or plan.interpreter)
+    python = wait_for(interpreters.find(locate(project, project), settings)).executable
+    arguments = ["--interpreter", str(python), "--max-seconds", str(seconds)]
+    for setting in plan.settings:
+        arguments += ["--set", setting]
+    healed = wait_for(heal(project, [*arguments, *case.red], limit=limit))
+    visible, correct = _graded(case, project, python, limit, offered=bool(healed.patch))
+    return _result(case, healed, visible, correct=correct)
+
+
+def _graded(
+    case: Case, project: Path, python: Path, limit: float, *, offered: bool
+) -> tuple[Grade | None, bool | None]:
+    """What the visible tests say of the offer, and what the exams do; without an offer there is nothing to ask."""
+    visible: Grade | None = None
+    if offered:
+        visible = wait_for(grade(python, project, case.red, limit=limit, bytecode=True))
+        if visible.seconds < QUICK_SECONDS:
+            visible = wait_for(grade(python, project, case.red, limit=limit, bytecode=True))
+    if not case.exams:
+        return visible, None
+    if visible is None or not visible.passed:
+        return visible, False
+    for exam in case.exams:
+        lay(exam, project)
+        if not wait_for(grade(python, project, tests_of(exam), limit=limit)).passed:
+            return visible, False
+    return visible, True
+
+
+def _result(case: Case, healed: Healed, visible: Grade | None, *, correct: bool | None) -> Result:
+    return Result(
+        case.id,
+        healed.outcome,
+        plausible=visible is not None and visible.passed,
+        offered=bool(healed.patch),
+        correct=correct,
+        confidence=healed.confidence,
+        patch=healed.patch,
+        tried=sum(spent.tried for spent in healed.families.values()),
+        seconds=healed.seconds,
+        first_plausible=healed.first_plausible,
+        offer_seconds=healed.offer_seconds,
+        pytest_seconds=visible.seconds if visible else None,
+        families={
+            name: {"tried": spent.tried, "seconds": round(spent.seconds, 3), "plausible": spent.plausible}
+            for name, spent in sorted(healed.families.items())
+        },
+        problem=healed.problem,
+    )
