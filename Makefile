@@ -21,7 +21,7 @@ BUBBLEWRAP_VERSION := 0.11.0
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: help demo record deps test test-hostile test-real check bench-server bench-verify clean
+.PHONY: help demo record deps test test-hostile test-real check bench-server bench-verify bench-repair clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -124,6 +124,11 @@ bench-server: .venv/developing ## start-up, reply times, idle load and memory, a
 
 bench-verify: .venv/developing ## what trying a candidate costs on each rung, and what isolation, spectrum, copies, saves and suites cost
 	@$(PY) -m tests.bench candidates isolation spectrum mirror waiting saving suite $(ARGS)
+
+bench-repair: .venv/installed .e2e/plain/installed ## how many of the cases in the folder REGREEN_CASES are healed, and how many rightly
+	@[ -f "$$REGREEN_CASES/humanevalfix-dev.jsonl" ] || { echo "REGREEN_CASES must name the folder that holds" \
+	  "humanevalfix-dev.jsonl; its format is in docs/bench.md."; exit 2; } >&2
+	@$(BIN)/regreen bench "$$REGREEN_CASES/humanevalfix-dev.jsonl" --interpreter $(IN_PLAIN)/python $(ARGS)
 
 clean: ## remove the environments and everything generated
 	@rm -rf .venv .e2e examples/cart/.venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

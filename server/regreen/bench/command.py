@@ -23,6 +23,7 @@ from regreen.bench.trial import Plan, Result
 from regreen.errors import UsageError
 from regreen.platform.background import run_blocking
 from regreen.platform.files import write_atomic
+from regreen.settings import Settings, merge
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,11 @@ async def bench_command(options: BenchOptions) -> int:
 
 def _wanted(options: BenchOptions) -> tuple[Case, ...]:
     """Read the cases, and refuse what would only fail when hours are spent."""
+    _, complaints = merge(Settings(), {"heal.maxSeconds": options.plan.seconds}, from_repository=False)
+    if complaints:
+        raise UsageError(complaints[0])
+    if options.jobs < 1:
+        raise UsageError("--jobs must be at least 1.")
     for path in (options.json, options.html):
         if path is not None and not path.parent.is_dir():
             raise UsageError(f"There is no folder {path.parent} for {path.name}.")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib import import_module
 from typing import Any
 
 from regreen.errors import EnvironmentProblem, UsageError
 
 DASK = "dask://"
-CONNECT_SECONDS = 10
+CONNECT_SECONDS = 5
 
 
 @contextmanager
@@ -43,5 +43,5 @@ def executor(address: str, jobs: int) -> Iterator[Executor]:
         client = distributed.Client(f"tcp://{address.removeprefix(DASK)}", timeout=CONNECT_SECONDS)
     except (OSError, ValueError) as error:
         raise EnvironmentProblem(f"No dask scheduler answers at {address}: {error}.") from error
-    with client, client.get_executor(pure=False, retries=0) as workers:
+    with closing(client), client.get_executor(pure=False, retries=0) as workers:
         yield workers

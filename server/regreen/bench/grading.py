@@ -54,7 +54,7 @@ async def grade(
     return Grade(ended.code == 0 and report.is_file() and _some_passed(report), round(seconds, 3))
 
 
-def tests_of(exam: Files) -> tuple[str, ...]:
+def files_to_run(exam: Files) -> tuple[str, ...]:
     """The test files of an exam; empty, for the whole suite, when it only holds what they need."""
     return tuple(
         name

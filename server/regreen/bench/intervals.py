@@ -54,7 +54,7 @@ def mcnemar(gained: int, lost: int) -> float:
     """
     tosses = gained + lost
     tail = sum(math.comb(tosses, heads) for heads in range(min(gained, lost) + 1))
-    return min(1.0, 2.0 * tail * 0.5**tosses)
+    return min(1.0, float(2 * tail / 2**tosses))
 
 
 def bootstrap(

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from regreen.bench.cases import Case, lay
-from regreen.bench.grading import Grade, grade, tests_of
+from regreen.bench.grading import Grade, files_to_run, grade
 from regreen.bench.healing import Healed, heal
 from regreen.bench.waiting import wait_for
-from regreen.errors import UserError
+from regreen.errors import EnvironmentProblem, UserError
 from regreen.oracle import interpreters
 from regreen.settings import Settings
 from regreen.values import Outcome
@@ -98,7 +98,12 @@ def _run(case: Case, plan: Plan, project: Path) -> Result:
     seconds = case.seconds or plan.seconds
     limit = 120 + 6 * seconds  # a case may have several red tests, and proofs take their time
     settings = Settings(interpreter=case.interpreter or plan.interpreter)
-    python = wait_for(interpreters.find(locate(project, project), settings)).executable
+    found = wait_for(interpreters.find(locate(project, project), settings))
+    python = found.executable
+    if found.pytest_version is None:
+        raise EnvironmentProblem(
+            f"{python} has no pytest, which is to grade the fixes.", "Name another one with --interpreter."
+        )
     arguments = ["--interpreter", str(python), "--max-seconds", str(seconds)]
     for setting in plan.settings:
         arguments += ["--set", setting]
@@ -122,7 +127,7 @@ def _graded(
         return visible, False
     for exam in case.exams:
         lay(exam, project)
-        if not wait_for(grade(python, project, tests_of(exam), limit=limit)).passed:
+        if not wait_for(grade(python, project, files_to_run(exam), limit=limit)).passed:
             return visible, False
     return visible, True
 
