@@ -36,6 +36,7 @@ def line(name: str, held_out: str, **others: str) -> dict[str, str]:
 RIGHT = line("right", "assert not free(49) and free(51)")
 WRONG = line("wrong", "assert free(45) and free(60)")  # the tests that it sees cannot tell
 UNGRADED = line("ungraded", "") | {"tests_held_out": ""}
+ENDLESS = line("endless", "pass", tests_visible="import time\n\n\ndef test_slow():\n    time.sleep(100)\n")
 
 
 def cases(folder: Path, *several: dict[str, str]) -> Path:
@@ -77,9 +78,8 @@ def test_what_was_never_seen_decides_what_is_correct(regreen: Regreen) -> None:
 def test_a_folder_of_projects_is_healed_in_copies_and_one_that_cannot_run_harms_no_other(
     regreen: Regreen,
 ) -> None:
-    shown = (
-        VISIBLE + "\n\ndef test_alone():\n    import os\n\n    assert not os.path.exists('test_secret.py')\n"
-    )
+    shown = VISIBLE.replace("assert free(50)", "assert free(50) and not Path('test_secret.py').exists()")
+    shown = f"from pathlib import Path\n\n{shown}"
     hopeless = "\n\ndef test_hopeless():\n    assert free.__name__ == 'other'\n"
     metas: dict[str, dict[str, Any]] = {
         "good": {"red": ["test_shop.py::test_limit"], "interpreter": str(PLAIN), "seconds": 5},
@@ -138,8 +138,8 @@ def test_a_run_that_was_killed_goes_on_where_it_was(regreen: Regreen) -> None:
 
 
 def test_a_run_that_is_stopped_leaves_no_process(regreen: Regreen) -> None:
-    with regreen.start("bench", cases(regreen.cwd, RIGHT, WRONG), *QUICK, "--jobs", "2") as run:
-        while len(begun := psutil.Process(run.pid).children(recursive=True)) < 4:  # both heals run something
+    with regreen.start("bench", cases(regreen.cwd, ENDLESS, RIGHT), *QUICK, "--jobs", "1") as run:
+        while len(begun := psutil.Process(run.pid).children(recursive=True)) < 3:  # the heal runs its tests
             time.sleep(0.05)
         run.send_signal(signal.SIGINT)
         _, told = run.communicate(timeout=30)
@@ -221,7 +221,7 @@ CLUSTER = """
 import sys
 from distributed import LocalCluster
 
-with LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as cluster:
+with LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None, local_directory=sys.argv[1]) as cluster:
     print(cluster.scheduler_address, flush=True)
     sys.stdin.readline()
     print(cluster.scheduler.transition_counter, flush=True)
@@ -229,10 +229,10 @@ with LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as 
 
 
 @contextlib.contextmanager
-def cluster(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+def cluster(environment: dict[str, str], scratch: Path) -> Iterator[subprocess.Popen[str]]:
     """A dask scheduler and a worker, as processes of their own; ends when it reads a line."""
     with subprocess.Popen(
-        [sys.executable, "-c", CLUSTER],
+        [sys.executable, "-c", CLUSTER, scratch],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -250,7 +250,7 @@ def cluster(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
 
 def test_cases_run_on_a_dask_cluster(regreen: Regreen) -> None:
     out = regreen.cwd / "out.json"
-    with cluster(regreen.environment()) as scheduler:
+    with cluster(regreen.environment(), regreen.home) as scheduler:
         assert scheduler.stdout is not None
         address = scheduler.stdout.readline().strip().replace("tcp://", "dask://")
         run = regreen("bench", cases(regreen.cwd, RIGHT, WRONG), *QUICK, "--executor", address, "--json", out)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from regreen.bench.cases import Case
-from regreen.bench.running import Runner
+from regreen.bench.running import Runner, tell
 from regreen.bench.trial import Plan, Result
 
 
@@ -46,27 +46,31 @@ async def ablate(
         results: what became of it, in the order of the cases.
         runner: heals again.
     """
+    families = sorted({name for result in results for name in result.families})
+    pairs = [
+        (family, case, result)
+        for family in families
+        for case, result in zip(cases, results, strict=True)
+        if result.families.get(family, {}).get("plausible")
+    ]
+    tell(f"Leaving out each of {len(families)} families where it decided anything: {len(pairs)} heals.")
+    again = await runner.run([(case, _without(family, plan)) for family, case, _ in pairs])
     found: list[Ablation] = []
-    for family in sorted({name for result in results for name in result.families}):
+    for family in families:
         spent = [result.families[family] for result in results if family in result.families]
-        pairs = [
-            (case, result)
-            for case, result in zip(cases, results, strict=True)
-            if result.families.get(family, {}).get("plausible")
-        ]
-        setting = f"heal.without={json.dumps([family])}"
-        without = await runner.run(
-            [case for case, _ in pairs], replace(plan, settings=(*plan.settings, setting))
-        )
-        before = [result for _, result in pairs]
+        both = [(was, now) for (name, _, was), now in zip(pairs, again, strict=True) if name == family]
         found.append(
             Ablation(
                 family,
                 sum(one["tried"] for one in spent),
                 round(sum(one["seconds"] for one in spent), 1),
-                len(pairs),
-                sum(one.offered for one in before) - sum(one.offered for one in without),
-                sum(bool(one.correct) for one in before) - sum(bool(one.correct) for one in without),
+                len(both),
+                sum(was.offered - now.offered for was, now in both),
+                sum(bool(was.correct) - bool(now.correct) for was, now in both),
             )
         )
     return tuple(sorted(found, key=lambda one: (-one.correct, -one.offered, one.family)))
+
+
+def _without(family: str, plan: Plan) -> Plan:
+    return replace(plan, settings=(*plan.settings, f"heal.without={json.dumps([family])}"))

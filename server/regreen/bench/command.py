@@ -74,7 +74,7 @@ async def bench_command(options: BenchOptions) -> int:
     with ExitStack() as ending:
         workers = await run_blocking(ending.enter_context, executor(options.executor, options.jobs))
         runner = Runner(workers, journal)
-        results = await runner.run(cases, options.plan)
+        results = await runner.run([(case, options.plan) for case in cases])
         if options.ablate:
             ablations = await ablate(cases, options.plan, results, runner)
     figures = totals(results)

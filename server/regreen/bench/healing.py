@@ -82,7 +82,7 @@ class Healed:
         elif event["event"] == "result":
             self.outcomes[event["nodeid"]] = event["outcome"]
             if event["outcome"] == Outcome.VERIFIED.value:
-                self.classes.append(event.get("confidence") or "")
+                self.classes.append((event["evidence"] or {}).get("confidence", ""))
                 if self.offer_seconds is None:
                     self.offer_seconds = round(at, 3)
 

@@ -29,20 +29,20 @@ class Journal:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._known: dict[str, Result] = {}
+        self._known: dict[str, Mapping[str, Any]] = {}
         if path is not None and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-                if line.endswith("\n"):
-                    entry = json.loads(line)
-                    self._known[entry["key"]] = from_fields(entry["result"])
-            whole = "".join(
-                json.dumps({"key": key, "result": fields(one)}) + "\n" for key, one in self._known.items()
-            )
-            path.write_text(whole, encoding="utf-8")
+            lines = [
+                line
+                for line in path.read_text(encoding="utf-8").splitlines(keepends=True)
+                if line.endswith("\n")
+            ]
+            path.write_text("".join(lines), encoding="utf-8")
+            self._known = {entry["key"]: entry["result"] for entry in map(json.loads, lines)}
 
     def get(self, case: Case, plan: Plan) -> Result | None:
         """What became of this case under this plan, if it is known."""
-        return self._known.get(_key(case, plan)) if self._known else None
+        told = self._known.get(_key(case, plan)) if self._known else None
+        return None if told is None else from_fields(told)
 
     def add(self, case: Case, plan: Plan, result: Result) -> None:
         """Keep a result."""

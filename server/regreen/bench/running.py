@@ -11,7 +11,7 @@ from concurrent.futures import Executor, Future
 from regreen.bench.cases import Case
 from regreen.bench.journal import Journal
 from regreen.bench.report import progress_line
-from regreen.bench.trial import Plan, Result, run
+from regreen.bench.trial import Plan, Result, lost, run
 from regreen.bench.waiting import cancel_all
 from regreen.values import Outcome
 
@@ -28,44 +28,54 @@ class Runner:
         self._workers = workers
         self._journal = journal
 
-    async def run(self, cases: Sequence[Case], plan: Plan) -> tuple[Result, ...]:
-        """One result for each case, in their order.
+    async def run(self, jobs: Sequence[tuple[Case, Plan]]) -> tuple[Result, ...]:
+        """One result for each job, in their order.
 
         Raises:
             asyncio.CancelledError: stopped; cases that were running in this process are, too.
         """
-        results = {case.id: known for case in cases if (known := self._journal.get(case, plan))}
+        results = {
+            number: known
+            for number, (case, plan) in enumerate(jobs)
+            if (known := self._journal.get(case, plan))
+        }
         if results:
-            _tell(f"Taken over from a run that did not end: {len(results)} of {len(cases)} cases.")
-        futures = {case.id: self._workers.submit(run, case, plan) for case in cases if case.id not in results}
+            tell(f"Taken over from a run that did not end: {len(results)} of {len(jobs)} cases.")
+        futures = {
+            number: self._workers.submit(run, case, plan)
+            for number, (case, plan) in enumerate(jobs)
+            if number not in results
+        }
         began, already = time.monotonic(), len(results)
 
-        async def one(case: Case) -> None:
-            result = await _result(case, futures[case.id])
+        async def one(number: int, future: Future[Result]) -> None:
+            case, plan = jobs[number]
+            result = await _result(case, future)
             self._journal.add(case, plan, result)
-            results[case.id] = result
+            results[number] = result
             done = len(results)
-            left = (time.monotonic() - began) / (done - already) * (len(cases) - done)
-            _tell(progress_line(result, done, len(cases), left))
+            left = (time.monotonic() - began) / (done - already) * (len(jobs) - done)
+            tell(progress_line(result, done, len(jobs), left))
 
         try:
-            await asyncio.gather(*(one(case) for case in cases if case.id in futures))
+            await asyncio.gather(*(one(number, future) for number, future in futures.items()))
         except BaseException:
             await _abandon(futures.values())
             raise
-        return tuple(results[case.id] for case in cases)
+        return tuple(results[number] for number in range(len(jobs)))
+
+
+def tell(sentence: str) -> None:
+    """Say something to whoever waits."""
+    sys.stderr.write(sentence + "\n")
+    sys.stderr.flush()
 
 
 async def _result(case: Case, future: Future[Result]) -> Result:
     try:
         return await asyncio.wrap_future(future)
     except Exception as error:  # noqa: BLE001 — whatever a worker dies of is one lost case
-        return Result(
-            case.id,
-            Outcome.INTERNAL_ERROR.value,
-            correct=False if case.exams else None,
-            problem=f"{type(error).__name__}: {error}",
-        )
+        return lost(case, Outcome.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
 
 
 async def _abandon(futures: Collection[Future[Result]]) -> None:
@@ -75,8 +85,3 @@ async def _abandon(futures: Collection[Future[Result]]) -> None:
     while any(future.running() for future in futures):
         cancel_all()
         await asyncio.sleep(0.05)
-
-
-def _tell(sentence: str) -> None:
-    sys.stderr.write(sentence + "\n")
-    sys.stderr.flush()

@@ -26,6 +26,11 @@ QUICK_SECONDS = 5.0
 """A run of the tests that takes less is timed a second time, with the compiled files that users have."""
 
 
+START_SECONDS = 120.0
+SEARCHES = 6
+"""What a case may take at most, its start and so many searches: it may have several red tests. So may each grading run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What all cases have in common.
@@ -48,7 +53,7 @@ class Result:
     Args:
         id: the case's.
         outcome: the name of an outcome: what Regreen says itself.
-        plausible: with what was offered, every test that the heal could see passes.
+        plausible: with what was offered the red tests pass, and the whole suite where the case names no tests.
         offered: a verified fix was applied.
         correct: plausible, and the tests that it never saw pass, too; None where there are none.
         confidence: the class of the offer; in JSON `class`.
@@ -83,20 +88,22 @@ class Result:
 
 def run(case: Case, plan: Plan) -> Result:
     """Heal and grade one case; blocks. What goes wrong with it is told in the result."""
-    ungraded = None if not case.exams else False
     try:
         with tempfile.TemporaryDirectory(prefix="regreen-bench-", ignore_cleanup_errors=True) as name:
             return _run(case, plan, Path(name).resolve() / "project")
     except UserError as error:
-        return Result(case.id, Outcome.ENVIRONMENT.value, correct=ungraded, problem=str(error))
-    except OSError as error:
-        return Result(case.id, Outcome.INTERNAL_ERROR.value, correct=ungraded, problem=str(error))
+        return lost(case, Outcome.ENVIRONMENT, str(error))
+
+
+def lost(case: Case, outcome: Outcome, problem: str) -> Result:
+    """The result of a case that was not healed because of something else than its bug."""
+    return Result(case.id, outcome.value, correct=False if case.exams else None, problem=problem)
 
 
 def _run(case: Case, plan: Plan, project: Path) -> Result:
     lay(case.project, project)
     seconds = case.seconds or plan.seconds
-    limit = 120 + 6 * seconds  # a case may have several red tests, and proofs take their time
+    limit = START_SECONDS + SEARCHES * seconds
     settings = Settings(interpreter=case.interpreter or plan.interpreter)
     found = wait_for(interpreters.find(locate(project, project), settings))
     python = found.executable

@@ -17,7 +17,7 @@ def candidate(template: str, verdict: str, after: float) -> dict[str, object]:
 
 
 def outcome(nodeid: str, name: str, confidence: str = "") -> dict[str, object]:
-    return {"event": "result", "nodeid": nodeid, "outcome": name, "confidence": confidence}
+    return {"event": "result", "nodeid": nodeid, "outcome": name, "evidence": {"confidence": confidence}}
 
 
 def test_times_count_from_the_first_and_families_are_counted() -> None:
