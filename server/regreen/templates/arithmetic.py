@@ -11,20 +11,21 @@ from regreen.values import TextEdit
 
 KINDS = frozenset({"binary_operator"})
 _OPERATORS = {
-    "+": ("-", "*", "//", "|"),
-    "-": ("+", "%", "//", "*"),
-    "*": ("**", "+", "/", "//"),
-    "/": ("//", "*", "%"),
-    "//": ("/", "%", "*", "-"),
-    "%": ("//", "/", "*"),
-    "**": ("*",),
-    "&": ("|", "^"),
-    "|": ("&", "^", "+"),
-    "^": ("&", "|", "**"),
-    "<<": (">>",),
-    ">>": ("<<",),
-    "@": ("*",),
+    "+": {"-": 1.0, "*": 0.7, "//": 0.2, "|": 0.2},
+    "-": {"+": 1.0, "%": 0.4, "*": 0.4, "//": 0.3},
+    "*": {"**": 0.8, "+": 0.8, "/": 0.7, "//": 0.6},
+    "/": {"//": 0.9, "*": 0.7, "%": 0.3},
+    "//": {"/": 0.9, "%": 0.7, "*": 0.5, "-": 0.3},
+    "%": {"//": 0.5, "/": 0.4, "*": 0.2},
+    "**": {"*": 1.0},
+    "&": {"|": 1.0, "^": 0.7},
+    "|": {"&": 1.0, "^": 0.7, "+": 0.4},
+    "^": {"&": 0.8, "|": 0.8, "**": 0.8},
+    "<<": {">>": 1.0},
+    ">>": {"<<": 1.0},
+    "@": {"*": 1.0},
 }
+"""Operator → those it is mistaken for, and how readily."""
 _LOOSE = {"+": 0, "-": 0, "*": 1, "/": 1, "//": 1, "%": 1, "**": 2}
 
 
@@ -40,8 +41,8 @@ def operator(site: Site) -> Iterator[Change]:
         if sides is None or sides[0].kind == "string":
             continue  # `"…" % x` formats
         old = sides[1].text
-        for rank, new in enumerate(_OPERATORS.get(old, ())):
-            yield Change((swap(sides[1], new),), arrow(old, new), 1 / (1 + 0.4 * rank))
+        for new, factor in _OPERATORS.get(old, {}).items():
+            yield Change((swap(sides[1], new),), arrow(old, new), factor)
 
 
 def augmented(site: Site) -> Iterator[Change]:
@@ -51,8 +52,8 @@ def augmented(site: Site) -> Iterator[Change]:
         if sides is None:
             continue
         old = sides[1].text
-        for rank, new in enumerate((*_OPERATORS.get(old[:-1], ()), "")):
-            yield Change((swap(sides[1], f"{new}="),), arrow(old, f"{new}="), 1 / (1 + 0.4 * rank))
+        for new, factor in {**_OPERATORS.get(old[:-1], {}), "": 0.4}.items():
+            yield Change((swap(sides[1], f"{new}="),), arrow(old, f"{new}="), factor)
     for node in site.of("assignment"):
         left, right = node.field("left"), node.field("right")
         token = next((child for child in node.children if child.kind == "="), None)
@@ -145,9 +146,14 @@ def _counted(site: Site) -> Iterator[Node]:
             single = right is not None and right.kind != "assignment"  # `a = b = 0` nests
             found = [right] if right and single and site.scope.type_of(right) in _COUNTING else []
         for one in found:
-            if one.start not in seen and one.kind not in {"integer", "float", "string"} and one.text:
+            if one.start not in seen and not _is_literal(one) and one.text:
                 seen.add(one.start)
                 yield one
+
+
+def _is_literal(node: Node) -> bool:
+    argument = node.field("argument") if node.kind == "unary_operator" else None
+    return (argument or node).kind in {"integer", "float", "string"}
 
 
 _COUNTING = frozenset({"int", "number", "float", ""})

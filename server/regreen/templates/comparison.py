@@ -12,18 +12,20 @@ from regreen.templates.scope import names_of
 KINDS = frozenset({"comparison_operator"})
 _BOUNDARY = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _OTHERS = {
-    "<": (">", ">=", "==", "!="),
-    "<=": (">=", ">", "==", "!="),
-    ">": ("<", "<=", "==", "!="),
-    ">=": ("<=", "<", "==", "!="),
-    "==": ("!=", "<=", ">=", "<", ">", "in"),
-    "!=": ("==", "<", ">", "not in"),
-    "<>": ("!=",),
-    "in": ("not in", "=="),
-    "not in": ("in", "!="),
-    "is": ("is not", "=="),
-    "is not": ("is", "!="),
+    "<": {">": 1.0, ">=": 0.7, "==": 0.3, "!=": 0.2},
+    "<=": {">=": 1.0, ">": 0.7, "==": 0.3, "!=": 0.2},
+    ">": {"<": 1.0, "<=": 0.7, "==": 0.3, "!=": 0.2},
+    ">=": {"<=": 1.0, "<": 0.7, "==": 0.3, "!=": 0.2},
+    "==": {"!=": 1.0, "<=": 0.4, ">=": 0.4, "<": 0.25, ">": 0.25, "in": 0.3},
+    "!=": {"==": 1.0, "<": 0.3, ">": 0.3, "not in": 0.3},
+    "<>": {"!=": 1.0},
+    "in": {"not in": 1.0, "==": 0.4},
+    "not in": {"in": 1.0, "!=": 0.4},
+    "is": {"is not": 1.0, "==": 0.6},
+    "is not": {"is": 1.0, "!=": 0.6},
 }
+"""Operator → those it is mistaken for, and how readily: the opposite, then the same kind, then another kind."""
+_UP, _DOWN = frozenset({"<", "<="}), frozenset({">", ">="})
 
 
 def operators(comparison: Node) -> list[tuple[Node, str]]:
@@ -41,11 +43,17 @@ def boundary(site: Site) -> Iterator[Change]:
 
 
 def operator(site: Site) -> Iterator[Change]:
-    """Another comparison operator: first the opposite, then the rest."""
+    """Another comparison operator: first the opposite, then the rest.
+
+    Seldom one that would let a chain like `0 <= n < 10` point both ways.
+    """
     for comparison in site.of("comparison_operator"):
-        for token, old in operators(comparison):
-            for rank, new in enumerate(_OTHERS.get(old, ())):
-                yield Change((swap(token, new),), arrow(old, new), 1 / (1 + 0.5 * rank))
+        found = operators(comparison)
+        for token, old in found:
+            others = {operator for other, operator in found if other != token}
+            for new, factor in _OTHERS.get(old, {}).items():
+                torn = (new in _UP and others & _DOWN) or (new in _DOWN and others & _UP)
+                yield Change((swap(token, new),), arrow(old, new), factor * (0.3 if torn else 1.0))
 
 
 def identity(site: Site) -> Iterator[Change]:

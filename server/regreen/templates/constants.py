@@ -27,21 +27,21 @@ def number(site: Site) -> Iterator[Change]:
         old = value(node)
         if old is None:
             continue
-        for rank, new in enumerate(_near(node, old)):
+        around = node.parent
+        if around is not None and around.kind == "unary_operator" and around.text.startswith("-"):
+            node, old = around, -old
+        for rank, new in enumerate(_near(old)):
             yield Change((swap(node, new),), arrow(node.text, new), 1 / (1 + 0.35 * rank))
 
 
-def _near(node: Node, old: float) -> list[str]:
-    around = node.parent
-    negative = around is not None and around.kind == "unary_operator" and around.text.startswith("-")
+def _near(old: float) -> list[str]:
     found: list[object] = [old + 1, old - 1]
     if isinstance(old, int):
         found += [0, 1, 2, -1, old + 2, 10, old * 10, old // 10, old * 2, old // 2, 100]
     else:
         found += [old * 10, old / 10, 0.0, 1.0, 0.5, old * 2, old / 2]
     found.append(-old)
-    texts = dict.fromkeys(repr(one) for one in found if one != old)
-    return [text for text in texts if not (negative and text.startswith("-"))]
+    return list(dict.fromkeys(repr(one) for one in found if one != old))
 
 
 def used_elsewhere(site: Site) -> Iterator[Change]:
@@ -149,6 +149,6 @@ def everywhere(site: Site) -> Iterator[Change]:
         old = value(nodes[0])
         if len(nodes) < 2 or old is None:
             continue
-        for rank, new in enumerate(_near(nodes[0], old)[:9]):
+        for rank, new in enumerate(_near(old)[:9]):
             edits = tuple(swap(node, new) for node in nodes)
             yield Change(edits, f"every {arrow(text, new)}", 1 / (1 + rank))
