@@ -72,5 +72,21 @@ async def ablate(
     return tuple(sorted(found, key=lambda one: (-one.correct, -one.offered, one.family)))
 
 
+def ablation_table(ablations: Sequence[Ablation]) -> str:
+    """What each family adds and costs; "" without any."""
+    if not ablations:
+        return ""
+    lines = [
+        "",
+        "Each family left out in turn; healed again were only the cases in which it gave a plausible candidate.",
+        f"{'family':<16}{'adds offers':>12}{'adds correct':>13}{'healed again':>13}{'tried':>8}{'seconds':>9}",
+    ]
+    lines += [
+        f"{one.family:<16}{one.offered:>+12}{one.correct:>+13}{one.rerun:>13}{one.tried:>8}{one.seconds:>9.1f}"
+        for one in ablations
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _without(family: str, plan: Plan) -> Plan:
     return replace(plan, settings=(*plan.settings, f"heal.without={json.dumps([family])}"))

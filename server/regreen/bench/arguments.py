@@ -18,7 +18,9 @@ def add_arguments(bench: argparse.ArgumentParser) -> None:
         metavar="CASES",
         help="a JSONL file or a folder of cases; or `compare` and two files that --json wrote",
     )
-    bench.add_argument("--engine", choices=("offline", "model", "both"), default="offline")
+    bench.add_argument(
+        "--engine", choices=("offline", "model", "both"), default="offline", help="what thinks of patches"
+    )
     bench.add_argument(
         "--seconds",
         type=float,

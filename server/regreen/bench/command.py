@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from regreen import __version__
-from regreen.bench.ablation import Ablation, ablate
+from regreen.bench.ablation import Ablation, ablate, ablation_table
 from regreen.bench.cases import Case, load
 from regreen.bench.executors import executor
 from regreen.bench.journal import Journal, fields
 from regreen.bench.page import page
-from regreen.bench.report import ablation_table, table
+from regreen.bench.report import table
 from regreen.bench.running import Runner
 from regreen.bench.totals import missed, parse_gate, totals
 from regreen.bench.trial import Plan, Result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from regreen.bench.trial import Result
@@ -52,22 +52,6 @@ def table(figures: Mapping[str, Any]) -> str:
     )
     if figures["problems"]:
         lines.append(f"cases with a problem of their own: {figures['problems']}")
-    return "\n".join(lines) + "\n"
-
-
-def ablation_table(ablations: Sequence[Any]) -> str:
-    """What each family adds and costs; "" without any."""
-    if not ablations:
-        return ""
-    lines = [
-        "",
-        "Each family left out in turn; healed again were only the cases in which it gave a plausible candidate.",
-        f"{'family':<16}{'adds offers':>12}{'adds correct':>13}{'healed again':>13}{'tried':>8}{'seconds':>9}",
-    ]
-    lines += [
-        f"{one.family:<16}{one.offered:>+12}{one.correct:>+13}{one.rerun:>13}{one.tried:>8}{one.seconds:>9.1f}"
-        for one in ablations
-    ]
     return "\n".join(lines) + "\n"
 
 

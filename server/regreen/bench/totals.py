@@ -17,8 +17,6 @@ from regreen.bench.trial import Result
 from regreen.errors import UsageError
 from regreen.values import Outcome
 
-SHARES = ("verified", "plausible", "offered", "correct", "precision", "agreed", "agreed_correct")
-
 
 def totals(results: Sequence[Result]) -> dict[str, Any]:
     """The figures of all cases; counts are cases, times are seconds.
@@ -67,8 +65,8 @@ def totals(results: Sequence[Result]) -> dict[str, Any]:
         "problems": sum(bool(one.problem) for one in results),
         "shares": shares,
         "classes": {
-            name or "none": _precision([one for one in offers if one.confidence == name])
-            for name in sorted({one.confidence for one in offers})
+            name: _precision([one for one in offers if one.confidence == name])
+            for name in sorted({one.confidence for one in offers} - {""})
         },
     }
 
