@@ -112,7 +112,8 @@ def _run(case: Case, plan: Plan, project: Path) -> Result:
             f"{python} has no pytest, which is to grade the fixes.", "Name another one with --interpreter."
         )
     arguments = ["--interpreter", str(python), "--max-seconds", str(seconds)]
-    for setting in plan.settings:
+    # A test that takes longer cannot be healed in that time anyway, and one that hangs would use it all up.
+    for setting in (f"tests.secondsPerTest={max(1.0, seconds / 4):g}", *plan.settings):
         arguments += ["--set", setting]
     healed = wait_for(heal(project, [*arguments, *case.red], limit=limit))
     visible, correct = _graded(case, project, python, limit, offered=bool(healed.patch))
