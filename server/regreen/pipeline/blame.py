@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from regreen.pipeline.parts import Baseline, Tools
+from regreen.pipeline.reproduce import HANG_SECONDS
 from regreen.pipeline.services import asked_for
 from regreen.pipeline.triage import environment_problem
 from regreen.settings import Settings
@@ -16,7 +17,7 @@ from regreen.validation.ladder import Target
 from regreen.values import Failure, RunReport, RunRequest, TestStatus
 
 SECONDS = 10.0
-"""How long the test may take."""
+"""How long the test may take, if it is not one that hangs."""
 
 CONFIRMED = 4
 """How often it must go the same way again, in turns, before it is believed: a test may end as it likes."""
@@ -55,7 +56,9 @@ async def refused_by_isolation(target: Target, base: Baseline, tools: Tools, set
         base.snapshot,
         target.nodeids,
         relaxed=True,
-        seconds_per_test=min(settings.seconds_per_test, SECONDS),
+        seconds_per_test=min(
+            settings.seconds_per_test, HANG_SECONDS if target.failure.exception == "Timeout" else SECONDS
+        ),
     )
     failure = target.failure
     free = await tools.oracle.run(request)

@@ -10,7 +10,7 @@ from regreen.settings import Settings
 from regreen.validation.ladder import Target
 from regreen.values import Failure, Outcome, Rung, RunReport, RunRequest, TestOutcome, TestStatus
 
-HANG_SECONDS = 5.0
+HANG_SECONDS = 3.0
 """A test that hung in the baseline is given this long to hang again."""
 
 LEAST_SECONDS = 0.2
