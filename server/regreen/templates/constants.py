@@ -28,10 +28,10 @@ def number(site: Site) -> Iterator[Change]:
         if old is None:
             continue
         around = node.parent
-        if around is not None and around.kind == "unary_operator" and around.text.startswith("-"):
-            node, old = around, -old
-        for rank, new in enumerate(_near(old)):
-            yield Change((swap(node, new),), arrow(node.text, new), 1 / (1 + 0.35 * rank))
+        negative = around is not None and around.kind == "unary_operator" and around.text.startswith("-")
+        whole = around if negative and around is not None else node
+        for rank, new in enumerate(_near(-old if negative else old)):
+            yield Change((swap(whole, new),), arrow(whole.text, new), 1 / (1 + 0.35 * rank))
 
 
 def _near(old: float) -> list[str]:
@@ -45,8 +45,8 @@ def _near(old: float) -> list[str]:
 
 
 def used_elsewhere(site: Site) -> Iterator[Change]:
-    """A number → another number of the same function, those of the neighbouring statements first."""
-    known = site.scope.facts.numbers
+    """A number → another number of the same function or of its docstring, those of the neighbouring statements first."""
+    known = (*site.scope.facts.numbers, *sorted(word for word in site.scope.spoken_of if word.isdecimal()))
     found = site.of("integer", "float")
     beside = _beside(site) if found else []
     for node in found:

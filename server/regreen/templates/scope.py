@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from regreen.source import STATEMENTS, Function, Names, Node, Role, SourceFile, names, role_of
+from regreen.templates import documented
 from regreen.templates.facts import Facts
 from regreen.templates.guesses import ANNOTATED, LOWER, from_bindings, from_usage, incompatible, type_of
 from regreen.values import Failure, Local
@@ -40,6 +41,11 @@ class Scope:
     def facts(self) -> Facts:
         """What is known of the function's body (or of the whole file)."""
         return Facts(self.function.body) if self.function is not None else self.file_facts
+
+    @cached_property
+    def spoken_of(self) -> frozenset[str]:
+        """Names and numbers that the words about the function speak of; those of its variables left out."""
+        return documented.spoken_of(self.function, self.failure.nodeid) - self.own
 
     @cached_property
     def first_seen(self) -> tuple[tuple[str, int], ...]:

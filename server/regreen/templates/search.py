@@ -1,6 +1,7 @@
 """In which order do candidates come out?
 
-A candidate's score is suspiciousness × prior × the caller's weight for the template. Candidates come by score,
+A candidate's score is suspiciousness × prior × the caller's weight for the template, higher where it uses what the
+words about the function speak of. Candidates come by score,
 but each one that a template already gave makes its next ones less urgent: had it been that kind of mistake, one
 of the earlier, likelier ideas would have mended it. So no template with many ideas crowds out the others. A
 template is run at a statement only when no better candidate can come from anywhere else, since the score it can
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from regreen.edits import apply, minimal, problem
 from regreen.source import ProjectSources, SourceFile
+from regreen.templates import documented
 from regreen.templates.catalogue import CATALOGUE
 from regreen.templates.evidence import read
 from regreen.templates.model import Change, Site, Template
@@ -90,12 +92,20 @@ class _Task:
     @property
     def bound(self) -> float:
         """The best score an idea of it can have."""
-        return self.suspiciousness * min(1.0, self.prior) + _EXACT * self.template.exact
+        most = documented.FACTOR if self.site.scope.spoken_of else 1.0
+        return self.suspiciousness * min(1.0, self.prior * most) + _EXACT * self.template.exact
 
     def ideas(self) -> Iterator[_Idea]:
         for change in self.template.generate(self.site):
-            score = self.suspiciousness * min(1.0, self.prior * min(1.0, change.factor))
+            likely = min(1.0, change.factor) * (documented.FACTOR if self._is_spoken_of(change) else 1.0)
+            score = self.suspiciousness * min(1.0, self.prior * likely)
             yield score + _EXACT * self.template.exact, self.site, self.template, change
+
+    def _is_spoken_of(self, change: Change) -> bool:
+        text, spoken = self.site.file.text, self.site.scope.spoken_of
+        return bool(spoken) and any(
+            documented.uses(edit, text[edit.start : edit.end], spoken) for edit in change.edits
+        )
 
 
 def _best_first(
