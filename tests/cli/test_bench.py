@@ -90,6 +90,7 @@ def test_a_folder_of_projects_is_healed_in_copies_and_one_that_cannot_run_harms_
             "project/pyproject.toml": "[tool.pytest.ini_options]\n",
             "project/shop.py": BOUNDARY,
             "project/test_shop.py": shown + hopeless,
+            "project/rich.py": "raise RuntimeError('this is no module of Regreen')\n",
             "held_out/test_secret.py": "from shop import free\n\n\ndef test_secret():\n    assert free(51)\n",
             "meta.json": json.dumps({"id": name} | meta),
         }.items():

@@ -44,6 +44,7 @@ class Healed:
         offer_seconds: from the start of the command to the first verified fix, None without one.
         seconds: from the start of the command to its end.
         patch: what was applied, for `git apply`; "" when nothing was.
+        summary: the line that ends every run was heard.
         problem: why the command did not end as it should; "" when it did.
     """
 
@@ -54,6 +55,7 @@ class Healed:
     offer_seconds: float | None = None
     seconds: float = 0.0
     patch: str = ""
+    summary: bool = False
     problem: str = ""
 
     @property
@@ -79,6 +81,8 @@ class Healed:
                 spent.plausible += 1
                 if self.first_plausible is None:
                     self.first_plausible = event["after"]
+        elif event["event"] == "summary":
+            self.summary = True
         elif event["event"] == "result":
             self.outcomes[event["nodeid"]] = event["outcome"]
             if event["outcome"] == Outcome.VERIFIED.value:
@@ -87,25 +91,28 @@ class Healed:
                     self.offer_seconds = round(at, 3)
 
 
-async def heal(project: Path, arguments: Sequence[str], *, limit: float) -> Healed:
+async def heal(project: Path, red: Sequence[str], options: Sequence[str], *, limit: float) -> Healed:
     """Heal a project in place.
 
     Args:
         project: a private copy; what Regreen keeps for it goes beside it.
-        arguments: further ones of the command.
+        red: the node ids to heal; empty for every test that is red.
+        options: further ones of the command.
         limit: seconds after which the command is ended, with all that it started.
     """
     patch = project.with_name("fix.patch")
-    command: list[str | Path] = [
+    what: list[str | Path] = [f"{project}/{nodeid}" for nodeid in red] or [project]
+    command = [
         sys.executable,
         "-m",
         "regreen",
         "heal",
+        *what,
         "--json",
         "--apply",
         "--patch",
         patch,
-        *arguments,
+        *options,
     ]
     environment = {
         **os.environ,
@@ -115,14 +122,15 @@ async def heal(project: Path, arguments: Sequence[str], *, limit: float) -> Heal
     }
     healed = Healed()
     began = time.monotonic()
-    process = await processes.start(command, cwd=project, env=environment, stdout=True)
+    # Not in the project: Python would look there first for the modules that Regreen imports.
+    process = await processes.start(command, cwd=project.parent, env=environment, stdout=True)
     try:
         status = await asyncio.wait_for(_listen(process, healed, began), limit)
         await process.drained()
     except asyncio.TimeoutError:
         healed.problem = f"still running after {limit:g} s, and stopped"
     else:
-        if status not in (0, 1):
+        if status not in (0, 1) or not healed.summary:
             last = process.stderr_tail().strip().rpartition("\n")[2]
             healed.problem = f"ended with status {status}: {last}"
     finally:

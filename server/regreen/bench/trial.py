@@ -111,11 +111,11 @@ def _run(case: Case, plan: Plan, project: Path) -> Result:
         raise EnvironmentProblem(
             f"{python} has no pytest, which is to grade the fixes.", "Name another one with --interpreter."
         )
-    arguments = ["--interpreter", str(python), "--max-seconds", str(seconds)]
+    options = ["--interpreter", str(python), "--max-seconds", str(seconds)]
     # A test that takes longer cannot be healed in that time anyway, and one that hangs would use it all up.
     for setting in (f"tests.secondsPerTest={max(1.0, seconds / 4):g}", *plan.settings):
-        arguments += ["--set", setting]
-    healed = wait_for(heal(project, [*arguments, *case.red], limit=limit))
+        options += ["--set", setting]
+    healed = wait_for(heal(project, case.red, options, limit=limit))
     visible, correct = _graded(case, project, python, limit, offered=bool(healed.patch))
     return _result(case, healed, visible, correct=correct)
 

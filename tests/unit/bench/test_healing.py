@@ -64,15 +64,28 @@ async def test_a_heal_that_does_not_end_is_ended_with_all_it_started(tmp_path: P
     (project / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     (project / "test_slow.py").write_text("import time\n\n\ndef test_slow():\n    time.sleep(60)\n")
     before = set(psutil.Process().children(recursive=True))
-    healed = await heal(project, ["--interpreter", sys.executable], limit=4.0)
+    healed = await heal(project, [], ["--interpreter", sys.executable], limit=4.0)
     assert healed.outcome == "INTERNAL_ERROR"
     assert healed.problem == "still running after 4 s, and stopped"
     assert not left_running(set(psutil.Process().children(recursive=True)) - before)
 
 
+async def test_a_crash_of_the_command_is_no_outcome_of_a_heal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "rich.py").write_text("raise RuntimeError('broken')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "library"))
+    healed = await heal(project, [], [], limit=60.0)
+    assert healed.outcome == "INTERNAL_ERROR"
+    assert healed.problem == "ended with status 1: RuntimeError: broken"
+
+
 async def test_a_heal_that_cannot_begin_says_why(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
-    healed = await heal(project, ["--interpreter", str(tmp_path / "no-python")], limit=60.0)
+    healed = await heal(project, [], ["--interpreter", str(tmp_path / "no-python")], limit=60.0)
     assert (healed.outcome, healed.patch) == ("INTERNAL_ERROR", "")
     assert healed.problem.startswith("ended with status 2: ")
