@@ -85,6 +85,8 @@ def confusable(site: Site) -> Iterator[Change]:
         for rank, new in enumerate(dict.fromkeys(others)):
             if builtin and new not in _BUILTIN and new not in site.file.names.bound:
                 continue
+            if builtin and _calls_already(node, new):
+                continue
             yield Change((swap(name, new),), arrow(name.text, new), 1 / (1 + 0.25 * rank))
 
 
@@ -121,6 +123,8 @@ def wrap(site: Site) -> Iterator[Change]:
             inner = node.text[1:-1] if node.kind == "generator_expression" else node.text
             if node.kind == "generator_expression" and around is not None and around.kind == "argument_list":
                 continue
+            if _calls_already(node, name) or _called(node) == name:
+                continue
             new = f"{name}({inner})"
             share = 1.0 if name in wanted else 0.5 / (1 + 0.3 * rank)
             if around is not None and around.kind == "return_statement":
@@ -129,6 +133,23 @@ def wrap(site: Site) -> Iterator[Change]:
             if name == "set" and type_ not in {"int", "float", "number"}:
                 both = f"sorted(set({inner}))"
                 yield Change((swap(node, both),), arrow(node.text, both), share * 0.6)
+
+
+def _called(node: Node) -> str:
+    """The text of what a call calls; "" for anything else."""
+    function = node.field("function") if node.kind == "call" else None
+    return function.text if function is not None else ""
+
+
+def _calls_already(node: Node, name: str) -> bool:
+    """Whether a function is called right around an expression or with the call's own arguments: once is enough."""
+    listed = node.field("arguments") if node.kind == "call" else None
+    inner = listed.named[0] if listed is not None and len(listed.named) == 1 else None
+    around = node.parent.parent if node.parent is not None and node.parent.kind == "argument_list" else None
+    alone = node.parent is not None and len(node.parent.named) == 1
+    return (inner is not None and _called(inner) == name) or (
+        around is not None and alone and _called(around) == name
+    )
 
 
 def _wanted(site: Site) -> frozenset[str]:
