@@ -130,7 +130,11 @@ def wrap(site: Site) -> Iterator[Change]:
             if around is not None and around.kind == "return_statement":
                 share *= 1.5
             yield Change((swap(node, new),), arrow(node.text, new), min(1.0, share))
-            if name == "set" and type_ not in {"int", "float", "number"}:
+            if (
+                name == "set"
+                and type_ not in {"int", "float", "number"}
+                and not _calls_already(node, "sorted")
+            ):
                 both = f"sorted(set({inner}))"
                 yield Change((swap(node, both),), arrow(node.text, both), share * 0.6)
 

@@ -16,7 +16,8 @@ CODE, TEST = Path("/p/shop.py"), Path("/p/test_shop.py")
 
 @pytest.mark.parametrize("template", ["calls.wrap", "calls.confusable"])
 @pytest.mark.parametrize(
-    "expression", ["sorted(set(items))", "list(sorted(items))", "sum(abs(i) for i in items)", "str(len(items))"]
+    "expression",
+    ["sorted(set(items))", "list(sorted(items))", "sum(abs(i) for i in items)", "str(len(items))"],
 )
 def test_no_function_is_applied_to_its_own_result(template: str, expression: str) -> None:
     code = f"def f(items):\n    return {expression}\n"
