@@ -134,8 +134,16 @@ def judge_target(report: RunReport, target: Target) -> Step:
     """What a run with a patch says about the target alone."""
     if report.uncompilable:
         return Step(Verdict.UNAPPLICABLE, "the result does not compile", report)
-    if target.failure.is_collection:
-        return _judge_file(report, target)
+    step = _judge_file(report, target) if target.failure.is_collection else _judge_test(report, target)
+    if step.verdict is not Verdict.PLAUSIBLE:
+        return step
+    if report.exit_status is None:
+        return Step(Verdict.CRASH, report.problem or "the run did not end by itself", report)
+    return Step(Verdict.TAMPERED, report.problem, report) if report.problem else step
+
+
+def _judge_test(report: RunReport, target: Target) -> Step:
+    """What its own record says; not yet whether the run as a whole can be believed."""
     outcome = report.outcomes.get(target.failure.nodeid)
     if outcome is None:
         return _without_outcome(report)
@@ -148,8 +156,6 @@ def judge_target(report: RunReport, target: Target) -> Step:
     if outcome.status is not TestStatus.PASSED:
         # The cheapest way to make a test not fail is not to run it.
         return Step(Verdict.TAMPERED, f"the test ended {outcome.status.value} instead of passed", report)
-    if report.exit_status is None:
-        return Step(Verdict.CRASH, report.problem or "the run did not end by itself", report)
     return Step(Verdict.PLAUSIBLE, report=report)
 
 

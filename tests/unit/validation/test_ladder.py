@@ -86,6 +86,16 @@ def test_a_run_that_never_ended_by_itself_is_no_proof() -> None:
     assert judge_target(report({RED: TestStatus.PASSED}, exit_status=None), TARGET).verdict is Verdict.CRASH
 
 
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_green_run_that_cannot_be_believed_as_a_whole_is_no_proof(*, is_file: bool) -> None:
+    target = Target(failure("tests/test_a.py", "collect")) if is_file else TARGET
+    green = {RED: TestStatus.PASSED}
+    assert judge_target(report(green), target).verdict is Verdict.PLAUSIBLE
+    forged = judge_target(report(green, problem="somebody else wrote this"), target)
+    assert (forged.verdict, forged.reason) == (Verdict.TAMPERED, "somebody else wrote this")
+    assert judge_target(report(green, exit_status=None, problem="cut"), target).verdict is Verdict.CRASH
+
+
 def test_a_patch_that_breaks_an_import_leaves_the_target_red() -> None:
     broken = TestOutcome(
         "tests/test_a.py", TestStatus.FAILED, 0.0, FILE, 0, failure=failure("tests/test_a.py", "collect")
