@@ -10,6 +10,7 @@ from pathlib import Path
 
 from regreen.history import Store
 from regreen.oracle import interpreters
+from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.pipeline import Tools
 from regreen.platform.background import run_blocking, uninterrupted
@@ -37,7 +38,7 @@ async def open_tools(project: Project, settings: Settings) -> Tools:
         max_file_bytes=settings.max_file_megabytes * 1e6,
         max_bytes=settings.max_gigabytes * 1e9,
     )
-    oracle = ProbeOracle(project, interpreter, mirror, settings)
+    oracle = ProbeOracle(project, interpreter, LocalBackend(mirror), settings)
     try:
         facts = await oracle.inspect()
         # Siblings that are installed in editable mode must be the copy's, too.

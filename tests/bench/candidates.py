@@ -157,7 +157,7 @@ async def _measure(name: str, at: Place, nodeid: str) -> Row | None:
         ground = await survey(target, base, tools, Coverage(tools), base.report.isolation)
         found = templates.candidates(target.failure, ground.suspects, ground.field.sources)
         overlays = [_overlay(one, ground.field.texts) for one in islice(found, LOOKED_AT)]
-        requests = [request_for(target, base.snapshot, overlay) for overlay in overlays]
+        requests = [request_for(target, base.snapshot, overlay, "template") for overlay in overlays]
         hot: list[float] = []
         warm: list[float] = []
         processor: dict[str, list[float]] = {"warm": [], "hot": []}

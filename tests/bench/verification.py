@@ -18,6 +18,7 @@ from tests.real.data import projects
 from tests.real.places import place
 
 from regreen.composition import open_tools
+from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.settings import Settings
 from regreen.values import Interpreter, Project, RunRequest, Snapshot
@@ -65,7 +66,9 @@ async def _isolation(work: Path) -> Measure:
 def _oracle(root: Path, mirror: ProjectMirror, level: str) -> ProbeOracle:
     interpreter = Interpreter(Path(sys.executable), sys.version_info[:3], pytest.__version__, "this one")
     settings = Settings(isolation=level)
-    return ProbeOracle(Project(root, root), interpreter, mirror, settings, {**os.environ, **LEAN})
+    return ProbeOracle(
+        Project(root, root), interpreter, LocalBackend(mirror), settings, {**os.environ, **LEAN}
+    )
 
 
 def spectrum(work: Path) -> list[Measure]:

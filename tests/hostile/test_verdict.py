@@ -94,6 +94,13 @@ async def test_each_layer_catches_what_it_is_there_for(lab: Lab, name: str, reas
     assert reason in said
 
 
+async def test_where_nothing_confines_it_not_even_the_right_patch_of_a_model_is_run_unasked(lab: Lab) -> None:
+    lab.settings(isolation="none")
+    said = await verdict(lab, CALC.replace("-", "+"), gate=False)
+    assert said.startswith("REJECTED: ")
+    assert "the setting regreen.isolation.unconfinedModels allows it" in said
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 async def test_no_attack_passes_the_ladder(lab: Lab, name: str) -> None:
     before = lab.picture()

@@ -17,6 +17,7 @@ from tests.oracle.world import LEAN, World
 from tests.processes import left_running
 
 from regreen.oracle import zygote
+from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.platform import processes
 from regreen.settings import Settings
@@ -99,7 +100,9 @@ forks = pytest.mark.parametrize("shop", ["warm"], indirect=True)
 def make_oracle(world: World, environment: Environment, env_file: str = "", **env: str) -> ProbeOracle:
     interpreter = Interpreter(environment.python, sys.version_info[:3], pytest.__version__, "test")
     settings = Settings(env_file=env_file)
-    return ProbeOracle(world.project, interpreter, world.mirror, settings, {**os.environ, **LEAN, **env})
+    return ProbeOracle(
+        world.project, interpreter, LocalBackend(world.mirror), settings, {**os.environ, **LEAN, **env}
+    )
 
 
 async def see(world: World) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.probe.environments import edges, environment, pythons
 
+from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.settings import Settings
 from regreen.values import Interpreter, Project, Rung, RunReport, RunRequest
@@ -92,7 +93,9 @@ async def equipped(
         (root / name).write_text(text)
     project = Project(root, root)
     mirror = ProjectMirror(project, cache=tmp_path / "cache")
-    oracle = ProbeOracle(project, Interpreter(everything, (3, 13, 0), "9", "test"), mirror, Settings())
+    oracle = ProbeOracle(
+        project, Interpreter(everything, (3, 13, 0), "9", "test"), LocalBackend(mirror), Settings()
+    )
     yield request.param, everything, mirror, oracle
     await oracle.close()
     await mirror.close()

@@ -18,6 +18,7 @@ from tests.processes import left_running
 
 from regreen.errors import EnvironmentProblem
 from regreen.oracle import interpreters
+from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.platform import processes, proctable
 from regreen.settings import Settings
@@ -157,6 +158,7 @@ def test_the_death_of_the_server_leaves_no_run(tmp_path: Path, mode: str, number
     code = textwrap.dedent(f"""
         import asyncio, sys
         from pathlib import Path
+        from regreen.oracle.backend import LocalBackend
         from regreen.oracle.client import ProbeOracle
         from regreen.settings import Settings
         from regreen.values import *
@@ -164,7 +166,7 @@ def test_the_death_of_the_server_leaves_no_run(tmp_path: Path, mode: str, number
         async def main():
             project = Project(Path({str(root)!r}), Path({str(root)!r}))
             mirror = ProjectMirror(project, cache=Path({str(tmp_path / "cache")!r}))
-            oracle = ProbeOracle(project, Interpreter(Path(sys.executable), (3, 11, 7), "9", "test"), mirror, Settings())
+            oracle = ProbeOracle(project, Interpreter(Path(sys.executable), (3, 11, 7), "9", "test"), LocalBackend(mirror), Settings())
             await oracle.run(RunRequest(await mirror.sync({{}}), rung=Rung.{mode}))
         asyncio.run(main())
     """)
@@ -338,7 +340,7 @@ async def test_without_pytest_unittest_projects_run_with_ours(
     project = Project(world.root, world.root, kind=kind)
     env = {**os.environ, **({"REGREEN_NO_FORK": "1"} if rung is Rung.COLD else {})}
     world.oracle = ProbeOracle(
-        project, Interpreter(python, version, None, "test"), world.mirror, Settings(), env
+        project, Interpreter(python, version, None, "test"), LocalBackend(world.mirror), Settings(), env
     )
     if kind == "pytest":
         with pytest.raises(EnvironmentProblem, match="pytest is not installed"):

@@ -46,7 +46,7 @@ def living() -> set[int]:
 
 async def ready(world: World) -> set[int]:
     """The processes that wait, once they are ready for a run."""
-    begun = world.oracle._probes._waiting._begun
+    begun = world.oracle._sides["template"].probes._waiting._begun
     while len(begun) < AT_ONCE or not all(task.done() for _, task in begun):  # noqa: ASYNC110 — they tell nobody
         await asyncio.sleep(0.02)
     return living()
@@ -206,6 +206,7 @@ def test_the_death_of_the_server_leaves_none(tmp_path: Path, number: int) -> Non
     code = textwrap.dedent(f"""
         import asyncio, sys
         from pathlib import Path
+        from regreen.oracle.backend import LocalBackend
         from regreen.oracle.client import ProbeOracle
         from regreen.settings import Settings
         from regreen.values import *
@@ -213,7 +214,7 @@ def test_the_death_of_the_server_leaves_none(tmp_path: Path, number: int) -> Non
         async def main():
             project = Project(Path({str(root)!r}), Path({str(root)!r}))
             mirror = ProjectMirror(project, cache=Path({str(tmp_path / "cache")!r}))
-            oracle = ProbeOracle(project, Interpreter(Path(sys.executable), (3, 11, 7), "9", "test"), mirror, Settings())
+            oracle = ProbeOracle(project, Interpreter(Path(sys.executable), (3, 11, 7), "9", "test"), LocalBackend(mirror), Settings())
             await oracle.run(RunRequest(await mirror.sync({{}})))
             await asyncio.sleep(3600)
         asyncio.run(main())

@@ -13,7 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from regreen.oracle import probes
+from regreen.oracle import backend
+from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.platform import processes
 from regreen.settings import Settings
@@ -41,13 +42,23 @@ class World:
         env_file: str = "",
         disk_megabytes: float = 1000,
         services: tuple[str, ...] = (),
+        model_variables: tuple[str, ...] = (),
+        unconfined_models: bool = False,
         **env: str,
     ) -> ProbeOracle:
         project = Project(self.root, self.root, kind=kind)
         version = pytest_version and pytest.__version__
         interpreter = Interpreter(Path(sys.executable), sys.version_info[:3], version, "test")
-        settings = Settings(env_file=env_file, disk_megabytes=disk_megabytes, services=services)
-        return ProbeOracle(project, interpreter, self.mirror, settings, {**os.environ, **LEAN, **env})
+        settings = Settings(
+            env_file=env_file,
+            disk_megabytes=disk_megabytes,
+            services=services,
+            model_variables=model_variables,
+            unconfined_models=unconfined_models,
+        )
+        return ProbeOracle(
+            project, interpreter, LocalBackend(self.mirror), settings, {**os.environ, **LEAN, **env}
+        )
 
     def write(self, **files: str) -> None:
         for name, text in files.items():
@@ -63,7 +74,7 @@ class World:
 @asynccontextmanager
 async def opened(base: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     """A new project in an empty folder; in the end nothing of its processes is left."""
-    monkeypatch.setattr(probes, "NICE", 0)  # beside other tests a low priority only takes longer
+    monkeypatch.setattr(backend, "NICE", 0)  # beside other tests a low priority only takes longer
     root = base / "shop"
     root.mkdir()
     (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")

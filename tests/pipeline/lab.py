@@ -13,6 +13,7 @@ from typing import Any
 from regreen import edits, pipeline
 from regreen.history.store import Store
 from regreen.oracle import interpreters
+from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.pipeline import Baseline, Tools
 from regreen.pipeline.coverage import Coverage
@@ -107,7 +108,7 @@ class Lab:
         async with self._building:
             if self._tools is None:
                 interpreter = await interpreters.find(self.project, self._settings)
-                oracle = ProbeOracle(self.project, interpreter, self._mirror, self._settings)
+                oracle = ProbeOracle(self.project, interpreter, LocalBackend(self._mirror), self._settings)
                 self._tools = Tools(
                     oracle, self._mirror, GitCommand(), self._history, SystemClock(), interpreter
                 )

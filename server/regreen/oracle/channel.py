@@ -7,30 +7,21 @@ forking; any other process serves exactly one.
 from __future__ import annotations
 
 import asyncio
-import enum
 import itertools
 import json
 import logging
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from regreen.errors import EnvironmentProblem, OracleFailed
+from regreen.errors import OracleFailed
 from regreen.oracle import records, seals
+from regreen.oracle.backend import Link, Mode
 from regreen.oracle.records import Held, ProbeFacts, Record
 from regreen.oracle.seals import Seal
-from regreen.platform import processes
 from regreen.platform.background import uninterrupted
-from regreen.platform.processes import Process
 
 log = logging.getLogger(__name__)
 
-BOOT = (
-    "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.insert(0, sys.argv[1]); "
-    "from regreen_probe.main import main; main(sys.argv[2])"
-)
-PROBE = Path(__file__).resolve().parent.parent / "probe"
-"""The folder that holds regreen_probe and nothing else."""
 HELLO_SECONDS = 60.0
 """How long an interpreter may take to start; its own site customisations run before the probe."""
 KILL_SECONDS = 3.0
@@ -43,14 +34,6 @@ ONLY_RUN = 1
 """The id of the run of a process that serves just one."""
 
 
-class Mode(enum.Enum):
-    """What a process is for."""
-
-    HOST = "host"  # the zygote
-    WAIT = "wait"  # for one run, and imports ahead what that will need
-    RUN = "run"  # for one run, at once
-
-
 class ProbeEnded(OracleFailed):
     """The process on the other side is gone, or what it says is not the protocol."""
 
@@ -59,13 +42,14 @@ class Channel:
     """One probe process. Made by `open_channel`; `close` must be awaited in the end.
 
     Attributes:
+        link: leads to it.
         mode: what it is for.
         facts: what its `hello` said.
         numbers: the ids of its runs.
     """
 
-    def __init__(self, process: Process, mode: Mode) -> None:
-        self.process = process
+    def __init__(self, link: Link, mode: Mode) -> None:
+        self.link = link
         self.mode = mode
         self.numbers = itertools.count(ONLY_RUN)
         self._hello: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
@@ -83,14 +67,14 @@ class Channel:
 
     def last_words(self) -> str:
         """Why the channel ended and what its process wrote last, for the journal."""
-        code = self.process.returncode
+        code = self.link.returncode
         state = "still runs" if code is None else f"ended with status {code}"
-        said = self.process.stderr_tail().strip()
+        said = self.link.stderr_tail().strip()
         return "; ".join(part for part in (f"the probe {state}", self._why, said[-2_000:]) if part)
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send one message; lost when the process is gone, which the reader tells."""
-        self.process.write(json.dumps(message).encode() + b"\n")
+        self.link.write(json.dumps(message).encode() + b"\n")
 
     async def greet(self) -> None:
         """Wait for the `hello`.
@@ -101,7 +85,7 @@ class Channel:
         try:
             self.facts = records.facts(await asyncio.wait_for(self._hello, HELLO_SECONDS))
             if self.facts.isolation is not None and self.facts.isolation.wrapper:
-                self.process.has_inside = True  # the host has moved
+                self.link.has_inside = True  # the host has moved
         except asyncio.TimeoutError as error:
             raise ProbeEnded(f"no hello after {HELLO_SECONDS:g} s: {self.last_words()}") from error
 
@@ -151,7 +135,7 @@ class Channel:
             asking.forget()
 
     async def _read(self) -> None:
-        stdout = self.process.stdout
+        stdout = self.link.stdout
         try:
             while stdout is not None and (line := await stdout.readline()):
                 self._sort(line)
@@ -191,21 +175,21 @@ class Channel:
 
     async def _say_the_end(self) -> None:
         if not self._why:
-            await asyncio.wait({asyncio.ensure_future(self.process.wait())}, timeout=KILL_SECONDS)
-            await self.process.drained()
+            await asyncio.wait({asyncio.ensure_future(self.link.wait())}, timeout=KILL_SECONDS)
+            await self.link.drained()
         if not self._hello.done():
             self._hello.set_exception(ProbeEnded(f"no hello: {self.last_words()}"))
             self._hello.exception()  # heard, even if nobody waits any more
-        code = self.process.returncode
+        code = self.link.returncode
         for run in self._runs.values():
             if self.once and not self._why and code is not None:
-                run.hear({"id": ONLY_RUN, "ev": "ended", **_end(code, inside=self.process.has_inside)})
+                run.hear({"id": ONLY_RUN, "ev": "ended", **_end(code, inside=self.link.has_inside)})
             run.hear(None)
 
     async def close(self) -> None:
         """End the process and all it started; safe to call twice."""
         self._reader.cancel()
-        await self.process.kill_tree()
+        await self.link.kill_tree()
         await asyncio.wait({self._reader})
 
 
@@ -216,41 +200,18 @@ def _end(code: int, *, inside: bool) -> Record:
     return {"code": code, "signal": None} if code >= 0 else {"code": None, "signal": -code}
 
 
-async def open_channel(
-    executable: Path,
-    environment: Mapping[str, str],
-    options: Mapping[str, Any],
-    mode: Mode,
-    *,
-    nice: int,
-    wrapper: Sequence[str] = (),
-    ahead: Mapping[str, Any] | None = None,
-) -> Channel:
-    """Start a probe in the user's interpreter and wait for its hello.
+async def open_channel(link: Link, mode: Mode, ahead: Mapping[str, Any] | None = None) -> Channel:
+    """Talk with a probe that was just started; wait for its hello.
 
     Args:
-        executable: the interpreter.
-        environment: of the process.
-        options: of the process (docs/internals/wire.md).
+        link: leads to it; ended where this raises.
         mode: what it is for.
-        nice: the niceness of the process.
-        wrapper: a command that starts it inside of something.
         ahead: a message that it gets before its hello: the `preload` of one that is to wait.
 
     Raises:
-        EnvironmentProblem: the interpreter cannot be started.
-        ProbeEnded: it started, but no hello came.
+        ProbeEnded: no hello came.
     """
-    argv: Sequence[str | Path] = [*wrapper, executable, "-c", BOOT, PROBE, mode.value, json.dumps(options)]
-    try:
-        process = await processes.start(argv, cwd=PROBE, env=environment, stdin=True, stdout=True, nice=nice)
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"The interpreter {executable} cannot be started: {error.strerror or error}.",
-            "Choose another one with the setting regreen.interpreter.",
-        ) from error
-    process.has_inside = bool(wrapper)
-    channel = Channel(process, mode)
+    channel = Channel(link, mode)
     try:
         if ahead is not None:
             channel.send(ahead)
@@ -326,7 +287,7 @@ class Run:
             await self.channel.close()
             return
         if pid:
-            await self.channel.process.kill_branch(pid)
+            await self.channel.link.kill_branch(pid)
         self.send({"op": "kill"})
         loop = asyncio.get_running_loop()
         deadline = loop.time() + KILL_SECONDS

@@ -10,22 +10,22 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from regreen.errors import EnvironmentProblem, OracleFailed
 from regreen.oracle import envfile
-from regreen.oracle.channel import Mode, ProbeEnded
-from regreen.oracle.confinement import as_seen, claimed, level_for, plan
+from regreen.oracle.backend import Backend, Mode
+from regreen.oracle.channel import ProbeEnded
+from regreen.oracle.confinement import as_seen, claimed, level_for, plan, refusal
 from regreen.oracle.drive import Limits, Stop, drive, what_next
-from regreen.oracle.environment import for_interpreter
+from regreen.oracle.environment import for_interpreter, for_models, without_keys
 from regreen.oracle.hot import HotRuns
 from regreen.oracle.messages import run_message
 from regreen.oracle.probes import AT_ONCE, Probes
 from regreen.oracle.records import Paths, ProbeFacts
 from regreen.oracle.runlog import RunLog
 from regreen.platform.background import run_blocking, uninterrupted
-from regreen.ports import Mirror
 from regreen.settings import Settings
 from regreen.values import Interpreter, Project, Rung, RunReport, RunRequest, TestStatus
 
@@ -36,6 +36,14 @@ SECOND_HANG_SECONDS = 3.0
 """What a test gets at least, once another one of its run has used up its limit."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The processes of all runs that may see the same environment."""
+
+    probes: Probes
+    hot: HotRuns
+
+
 class ProbeOracle:
     """Runs tests of one project in its user's interpreter. Implements `ports.Oracle`.
 
@@ -44,35 +52,44 @@ class ProbeOracle:
     Args:
         project: whose tests.
         interpreter: as `interpreters.find` gave it.
-        mirror: leases the working copies.
-        settings: `env_file` is used.
+        backend: where they run.
+        settings: of the project.
         environment: of the processes; ours when None. What belongs to our own interpreter is taken out, and
-            the project's interpreter is put first on PATH, as an activated environment has it.
+            the project's interpreter is put first on PATH, as an activated environment has it. What a model wrote
+            runs in processes that never had more of it than `environment.for_models` leaves.
     """
 
     def __init__(
         self,
         project: Project,
         interpreter: Interpreter,
-        mirror: Mirror,
+        backend: Backend,
         settings: Settings,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._project = project
         self._interpreter = interpreter
-        self._mirror = mirror
+        self._backend = backend
         self._settings = settings
-        self._probes = Probes(
-            project,
-            interpreter,
-            settings,
-            mirror.folder,
-            for_interpreter(os.environ if environment is None else environment, interpreter.executable),
-        )
         self._slots = asyncio.Semaphore(AT_ONCE)
-        self._hot = HotRuns(
-            project, mirror, settings, self._probes.zygote, self._variables, self.run, self._slots
+        users = for_interpreter(os.environ if environment is None else environment, interpreter.executable)
+        self._sides = {
+            "template": self._side(users),
+            "model": self._side(for_models(users, settings.model_variables)),
+        }
+
+    def _side(self, environment: Mapping[str, str]) -> _Side:
+        probes = Probes(self._project, self._interpreter, self._backend, self._settings, environment)
+        hot = HotRuns(
+            self._project,
+            self._backend,
+            self._settings,
+            probes.zygote,
+            self._variables,
+            self.run,
+            self._slots,
         )
+        return _Side(probes, hot)
 
     async def run(self, request: RunRequest) -> RunReport:
         """Run the tests of a request; see `ports.Oracle.run`.
@@ -81,20 +98,23 @@ class ProbeOracle:
         left run in the next process, in the same working copy.
         """
         self._check_pytest()
+        side = self._sides[request.origin]
         if request.rung is Rung.HOT:
-            report = await self._hot.run(request)
+            report = await side.hot.run(request)
             if report is not None:
                 return report
             request = replace(request, rung=Rung.WARM)
         async with (
             self._slots,
-            self._mirror.lease(request.snapshot, request.overlay, fresh=request.fresh_copy) as leased,
+            self._backend.open(request.snapshot, request.overlay, fresh=request.fresh_copy) as leased,
         ):
             began = time.monotonic()
             stderr = ""
             variables = await self._variables()
-            zygote = await self._probes.zygote(variables)
+            zygote = await side.probes.zygote(variables)
             level = level_for(zygote.facts.isolation, self._settings)
+            if refused := refusal(request, level, self._settings):
+                return RunReport({}, (), None, refused=refused)
             copy = as_seen(leased, level, relaxed=request.relaxed)
             log = RunLog(Paths(copy.roots), copy.copy_root)
             deadline = asyncio.get_running_loop().time() + request.seconds
@@ -114,7 +134,7 @@ class ProbeOracle:
                     environment=variables,
                 )
                 log.next_process()
-                stop, stderr = await self._process(request, message, log, deadline)
+                stop, stderr = await self._process(side.probes, request, message, log, deadline)
                 if log.unconfined:
                     raise OracleFailed(
                         f"a run could not be confined as it was a moment ago: {log.unconfined}"
@@ -128,7 +148,12 @@ class ProbeOracle:
     async def screen(self, requests: Sequence[RunRequest]) -> Sequence[RunReport | None]:
         """Try candidates together; see `ports.Oracle.screen`."""
         self._check_pytest()
-        return await self._hot.screen(requests)
+        answers: list[RunReport | None] = [None] * len(requests)
+        for origin, side in self._sides.items():
+            mine = [n for n, request in enumerate(requests) if request.origin == origin]
+            for n, report in zip(mine, await side.hot.screen([requests[n] for n in mine]), strict=True):
+                answers[n] = report
+        return answers
 
     async def inspect(self) -> ProbeFacts:
         """What the probe says about the interpreter, for doctor; starts the zygote if need be.
@@ -137,25 +162,26 @@ class ProbeOracle:
             EnvironmentProblem: the interpreter cannot be started.
             OracleFailed: the probe does not start in it.
         """
-        return (await self._probes.zygote(await self._variables())).facts
+        return (await self._sides["template"].probes.zygote(await self._variables())).facts
 
     async def close(self) -> None:
         """End every process of this oracle; safe to call twice."""
-        await self._hot.close()
-        await self._probes.close()
+        for side in self._sides.values():
+            await side.hot.close()
+            await side.probes.close()
 
     async def _process(
-        self, request: RunRequest, message: dict[str, Any], log: RunLog, deadline: float
+        self, probes: Probes, request: RunRequest, message: dict[str, Any], log: RunLog, deadline: float
     ) -> tuple[Stop, str]:
         """Run one process; a zygote that dies under it is replaced once."""
         limits = Limits(request.import_seconds, _test_seconds(request, log), deadline, request.seconds)
         variables = message["env"]
         for last in (False, True):
-            run = await self._probes.open(request, variables)
+            run = await probes.open(request, variables)
             channel = run.channel
             if channel.mode is not Mode.RUN:
                 log.rung = Rung.WARM
-            since = channel.process.stderr_written
+            since = channel.link.stderr_written
             try:
                 run.send(message)
                 stop = await drive(run, log, limits)
@@ -168,17 +194,17 @@ class ProbeOracle:
                     raise
                 log.next_process()
             else:
-                self._probes.learn(run, request, log)
-                return stop, channel.process.stderr_tail(since)
+                probes.learn(run, request, log)
+                return stop, channel.link.stderr_tail(since)
             finally:
-                self._probes.over(run, request, variables)
+                probes.over(run, request, variables)
         raise AssertionError  # the second round returns or raises
 
     async def _variables(self) -> dict[str, str]:
-        """What the project's env file sets at this moment."""
+        """What the project's env file sets at this moment, but for keys of language models."""
         if not self._settings.env_file:
             return {}
-        return await run_blocking(envfile.read, self._project.root / self._settings.env_file)
+        return without_keys(await run_blocking(envfile.read, self._project.root / self._settings.env_file))
 
     def _check_pytest(self) -> None:
         pytest = self._interpreter.pytest_version

@@ -40,6 +40,16 @@ def level_for(found: Isolation | None, settings: Settings) -> str:
     return level
 
 
+def refusal(request: RunRequest, level: str, settings: Settings) -> str:
+    """Why a request is not run at a level, as `level_for` gives it; "" when it is."""
+    if level != "none" or request.origin != "model" or settings.unconfined_models:
+        return ""
+    return (
+        "what a language model wrote is not run where nothing confines it; "
+        "the setting regreen.isolation.unconfinedModels allows it"
+    )
+
+
 def claimed(level: str, settings: Settings) -> str:
     """What may be said of a run that was confined at a level: with the network allowed, none is fully isolated."""
     return "partial" if level == "full" and settings.network else level

@@ -2,7 +2,7 @@
 
 The user's, as their shell gives it with the project's environment activated, without what belongs to the
 interpreter that Regreen runs in or to a test run that started us, and without the keys of language models: no test
-needs Regreen's.
+needs Regreen's. What a model wrote sees less: only what programs need, and what a setting names.
 """
 
 from __future__ import annotations
@@ -10,12 +10,18 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 OURS = ("PYTHONHOME", "PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__", "PYTEST_CURRENT_TEST", "PYTEST_VERSION")
 """Variables that would make another interpreter look for our library, or pytest take itself for a part of ours."""
 
+_NEEDED = re.compile(
+    # where programs and files are, how a person writes, and what Windows asks for
+    r"PATH|HOME|VIRTUAL_ENV|TMPDIR|TEMP|TMP|LANG|LANGUAGE|LC_\w+|TZ"
+    r"|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|USERPROFILE"
+    r"|REGREEN_NO_(FORK|NAMESPACES|CONFINEMENT)"
+)
 _PROVIDER = (
     "AI21|ANTHROPIC|AZURE_(AI|OPENAI)|CEREBRAS|CLAUDE|COHERE|DATABRICKS|DEEPINFRA|DEEPSEEK|FIREWORKS(_AI)?|GEMINI|GOOGLE"
     "|GROQ|HF|HUGGING_?FACE(HUB)?|LITELLM|MISTRAL|MOONSHOT|NVIDIA(_NIM)?|OPENAI|OPENROUTER|PERPLEXITY(AI)?|REGREEN"
@@ -30,6 +36,21 @@ def is_model_key(name: str, value: str) -> bool:
     return bool(_KEY_NAME.fullmatch(name) or _KEY_VALUE.fullmatch(value))
 
 
+def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without the keys of language models."""
+    return {name: value for name, value in environment.items() if not is_model_key(name, value)}
+
+
+def for_models(environment: Mapping[str, str], named: Collection[str]) -> dict[str, str]:
+    """The part of an environment that code which a model wrote may see.
+
+    Args:
+        environment: as `for_interpreter` gives it.
+        named: what else may be seen, by name.
+    """
+    return {name: value for name, value in environment.items() if _NEEDED.fullmatch(name) or name in named}
+
+
 def for_interpreter(environment: Mapping[str, str], executable: Path) -> dict[str, str]:
     """The environment for a process of `executable`.
 
@@ -38,8 +59,8 @@ def for_interpreter(environment: Mapping[str, str], executable: Path) -> dict[st
     """
     result = {
         name: value
-        for name, value in environment.items()
-        if name not in OURS and not name.startswith("PYTEST_XDIST_") and not is_model_key(name, value)
+        for name, value in without_keys(environment).items()
+        if name not in OURS and not name.startswith("PYTEST_XDIST_")
     }
     folder = executable.parent
     unwanted = {str(folder)}

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from regreen.oracle import records
+from regreen.oracle.backend import Backend
 from regreen.oracle.batches import BatchLog, batch_message, screened
 from regreen.oracle.channel import Channel, ProbeEnded, Run
 from regreen.oracle.confinement import as_seen, level_for, plan
@@ -24,7 +25,6 @@ from regreen.oracle.parked import Key, Parked, can_be_hot, essence, key_of, was_
 from regreen.oracle.records import Paths
 from regreen.oracle.runlog import RunLog
 from regreen.platform.background import uninterrupted
-from regreen.ports import Mirror
 from regreen.settings import Settings
 from regreen.values import Project, Rung, RunReport, RunRequest
 
@@ -39,7 +39,7 @@ class HotRuns:
 
     Args:
         project: whose tests.
-        mirror: leases the folder.
+        backend: lays the folder.
         settings: of the project.
         zygote: the one for runs with these variables.
         variables: that the project's env file sets.
@@ -50,7 +50,7 @@ class HotRuns:
     def __init__(
         self,
         project: Project,
-        mirror: Mirror,
+        backend: Backend,
         settings: Settings,
         zygote: Callable[[Mapping[str, str]], Awaitable[Channel]],
         variables: Callable[[], Awaitable[Mapping[str, str]]],
@@ -58,7 +58,7 @@ class HotRuns:
         slots: asyncio.Semaphore,
     ) -> None:
         self._project = project
-        self._mirror = mirror
+        self._backend = backend
         self._settings = settings
         self._zygote = zygote
         self._variables = variables
@@ -172,7 +172,7 @@ class HotRuns:
         if not zygote.facts.fork or level == "none":
             return None
         async with AsyncExitStack() as held:
-            leased = await held.enter_async_context(self._mirror.lease(request.snapshot, {}))
+            leased = await held.enter_async_context(self._backend.open(request.snapshot, {}))
             parked = Parked(key, Run(zygote), as_seen(leased, level))
             held.push_async_callback(parked.end)
             message = run_message(

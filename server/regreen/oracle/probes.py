@@ -13,7 +13,8 @@ from typing import Any
 
 from regreen.errors import OracleFailed
 from regreen.oracle import lend
-from regreen.oracle.channel import Channel, Mode, Run, open_channel
+from regreen.oracle.backend import Backend, Mode
+from regreen.oracle.channel import Channel, Run, open_channel
 from regreen.oracle.confinement import wrap
 from regreen.oracle.runlog import RunLog
 from regreen.oracle.waiting import Waiting
@@ -24,8 +25,6 @@ from regreen.values import Interpreter, Project, Rung, RunRequest
 
 AT_ONCE = 2
 """How many runs of one project may go on at the same time."""
-NICE = 5
-"""How much lower than the editor's the tests' priority is; more would starve them beside a build."""
 
 
 class Probes:
@@ -34,8 +33,8 @@ class Probes:
     Args:
         project: whose tests they run.
         interpreter: as `interpreters.find` gave it.
+        backend: where they are started.
         settings: of the project; its isolation is used.
-        copies: the folder of all working copies.
         environment: of the processes.
     """
 
@@ -43,14 +42,14 @@ class Probes:
         self,
         project: Project,
         interpreter: Interpreter,
+        backend: Backend,
         settings: Settings,
-        copies: Path,
         environment: Mapping[str, str],
     ) -> None:
         self._project = project
         self._interpreter = interpreter
+        self._backend = backend
         self._settings = settings
-        self._copies = copies
         self._environment = environment
         self._wrapper: Sequence[str] = ()  # of all processes of one run; the zygote finds it
         self._zygote = Zygote(self._start_host)
@@ -129,16 +128,11 @@ class Probes:
         self._refuse_when_closed()
         options: dict[str, Any] = {"lent": [str(folder) for folder in await self._lent()]}
         if mode is Mode.HOST and self._settings.isolation != "none":
-            options["wrap"] = wrap(self._project, self._settings, self._copies)
-        channel = await open_channel(
-            self._interpreter.executable,
-            self._environment,
-            options,
-            mode,
-            nice=NICE,
-            wrapper=wrapper,
-            ahead=ahead,
+            options["wrap"] = wrap(self._project, self._settings, self._backend.folder)
+        link = await self._backend.start(
+            self._interpreter.executable, self._environment, mode, options, wrapper
         )
+        channel = await open_channel(link, mode, ahead)
         if self._closed:
             await uninterrupted(channel.close())
             self._refuse_when_closed()

@@ -78,7 +78,7 @@ class Zygote:
             if self._host is None:
                 self._host = _Host(await self._start(), dict(variables))
                 if not self._host.channel.facts.fork:  # it has said what it can, and serves nothing
-                    self._host.channel.process.close_stdin()
+                    self._host.channel.link.close_stdin()
             return self._host.channel
 
     async def _outdated(self, host: _Host, variables: Mapping[str, str]) -> str:
@@ -168,4 +168,4 @@ class Zygote:
     async def _sweep(self, channel: Channel) -> None:
         await asyncio.sleep(SWEEP_SECONDS)
         if not channel.busy and not channel.ended:
-            await channel.process.kill_strays()
+            await channel.link.kill_strays()

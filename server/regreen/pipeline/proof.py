@@ -60,7 +60,7 @@ async def prove(
     candidate = await minimise(found.candidate, as_good)
     overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
     target, selection = field.target, field.select(candidate)
-    request = ladder.request_for(target, field.snapshot, overlay)
+    request = ladder.request_for(target, field.snapshot, overlay, candidate.origin)
 
     points = patched_points(candidate, overlay)
     arrived, judged, step = await all_or_none(

@@ -70,7 +70,9 @@ def prepared(field: Field, candidate: Candidate) -> Ready:
     ruling = field.gate.examine(candidate, overlay)
     if ruling.refusal:
         return Ready(candidate, Step(Verdict.REJECTED, ruling.refusal))
-    return Ready(candidate, request_for(field.target, field.snapshot, overlay), ruling.flags)
+    return Ready(
+        candidate, request_for(field.target, field.snapshot, overlay, candidate.origin), ruling.flags
+    )
 
 
 class Queue:

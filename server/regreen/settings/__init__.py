@@ -217,11 +217,29 @@ SCHEMA: tuple[Setting, ...] = (
         maximum=1_000_000,
     ),
     Setting(
+        "isolation.modelVariables",
+        "model_variables",
+        "array",
+        [],
+        "Names of environment variables that runs of a language model's patches see besides those that programs need "
+        "(`PATH`, `HOME`, the language, the time zone) and those of `regreen.envFile`. "
+        "All other runs see your whole environment, but no run sees the keys of language models.",
+    ),
+    Setting(
+        "isolation.unconfinedModels",
+        "unconfined_models",
+        "boolean",
+        False,
+        "Run what a language model wrote even where test runs are not confined at all.",
+        repository="restrict",
+    ),
+    Setting(
         "envFile",
         "env_file",
         "string",
         "",
-        "A file of NAME=value lines, relative to the folder, for the tests' environment.",
+        "A file of NAME=value lines, relative to the folder, for the tests' environment. "
+        "Keys of language models are left out.",
     ),
     Setting(
         "mirror.maxFileMegabytes",
@@ -267,6 +285,8 @@ class Settings:
     memory_megabytes: float = 4000
     processes: int = 256
     disk_megabytes: float = 1000
+    model_variables: tuple[str, ...] = ()
+    unconfined_models: bool = False
     env_file: str = ""
     max_file_megabytes: float = 50
     max_gigabytes: float = 2

@@ -11,6 +11,7 @@ from typing import Any
 from regreen import __version__
 from regreen.errors import EnvironmentProblem, RegreenError, UserError
 from regreen.oracle import interpreters
+from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.oracle.confinement import in_force
 from regreen.oracle.records import ProbeFacts
@@ -108,7 +109,7 @@ async def _facts(
 ) -> ProbeFacts | RegreenError:
     if interpreter is None:
         return UserError("There is no interpreter.")
-    oracle = ProbeOracle(project, interpreter, mirror, settings)
+    oracle = ProbeOracle(project, interpreter, LocalBackend(mirror), settings)
     try:
         return await oracle.inspect()
     except RegreenError as error:

@@ -101,12 +101,13 @@ class Step:
     report: RunReport | None = None
 
 
-def request_for(target: Target, snapshot: Snapshot, overlay: Overlay) -> RunRequest:
-    """The cheap run of the target with a patch: warm, no details, ends at the first red test."""
+def request_for(target: Target, snapshot: Snapshot, overlay: Overlay, origin: str) -> RunRequest:
+    """The cheap run of the target with a patch of some origin: warm, no details, ends at the first red test."""
     return RunRequest(
         snapshot=snapshot,
         nodeids=target.nodeids,
         overlay=overlay,
+        origin=origin,
         details=False,
         stop_at_first_failure=not target.failure.is_collection and not target.before,
         seconds_per_test=target.seconds_allowed,
@@ -132,6 +133,8 @@ def judge_alone(report: RunReport, target: Target) -> Step:
 
 def judge_target(report: RunReport, target: Target) -> Step:
     """What a run with a patch says about the target alone."""
+    if report.refused:
+        return Step(Verdict.REJECTED, report.refused, report)
     if report.uncompilable:
         return Step(Verdict.UNAPPLICABLE, "the result does not compile", report)
     step = _judge_file(report, target) if target.failure.is_collection else _judge_test(report, target)

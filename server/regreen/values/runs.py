@@ -144,6 +144,7 @@ class RunRequest:
         nodeids: the tests; empty means the whole suite as the project's configuration selects it.
         leave_out: tests of those that are not to be run.
         overlay: files whose bytes differ from the snapshot (the candidate patch).
+        origin: who wrote that, as in `Candidate`: what a model wrote sees less of the user's environment.
         rung: how it is started; what cannot be run hot is run warm.
         fresh_copy: lay a new copy instead of using one that earlier runs cleaned up.
         spectrum: record which lines each test executes.
@@ -164,6 +165,7 @@ class RunRequest:
     nodeids: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
     overlay: Mapping[Path, bytes] = field(default_factory=dict)
+    origin: str = "template"
     rung: Rung = Rung.WARM
     fresh_copy: bool = False
     spectrum: bool = False
@@ -207,6 +209,7 @@ class RunReport:
         foreign: project modules that were imported from anywhere else than the copy: name → file. For
             these the run says nothing about the snapshot's text.
         rung: how it was run.
+        refused: why nothing was run at all, and which setting allows it; else "".
         replaced: functions and classes of pytest, pluggy, unittest or the builtins that were others at the end
             than before anything of the project ran ("_pytest.runner.runtestprotocol").
     """
@@ -225,6 +228,7 @@ class RunReport:
     seconds: float = 0.0
     foreign: Mapping[str, Path] = field(default_factory=dict)
     rung: Rung = Rung.WARM
+    refused: str = ""
     replaced: frozenset[str] = frozenset()
 
     @property

@@ -20,7 +20,8 @@ import psutil
 import pytest
 
 from regreen.errors import EnvironmentProblem, OracleFailed
-from regreen.oracle import channel, client, drive, zygote
+from regreen.oracle import backend, channel, client, drive, zygote
+from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.platform import processes
 from regreen.settings import Settings
@@ -146,7 +147,7 @@ class Stage:
         probe.mkdir(parents=True)
         (probe / "__init__.py").touch()
         (probe / "main.py").write_text(MAIN)
-        monkeypatch.setattr(channel, "PROBE", probe.parent)
+        monkeypatch.setattr(backend, "PROBE", probe.parent)
         self.root = tmp_path / "user" / "shop"
         self.copy = tmp_path / "copy" / "shop"
         (tmp_path / "temp").mkdir()
@@ -172,7 +173,9 @@ class Stage:
     ) -> ProbeOracle:
         project = Project(self.root, self.root, kind=kind)
         interpreter = Interpreter(Path(sys.executable), (3, 11, 7), pytest_version, "test")
-        return ProbeOracle(project, interpreter, self.mirror, Settings(**settings), self.environment)
+        return ProbeOracle(
+            project, interpreter, LocalBackend(self.mirror), Settings(**settings), self.environment
+        )
 
     def play(self, text: str) -> None:
         self.scenario.write_text(textwrap.dedent(text))
@@ -850,7 +853,7 @@ async def test_an_interpreter_that_is_gone_is_the_users_problem(stage: Stage) ->
     stage.oracle = ProbeOracle(
         stage.project,
         Interpreter(Path("/nowhere/python"), (3, 11, 7), "8.0", "test"),
-        stage.mirror,
+        LocalBackend(stage.mirror),
         Settings(),
     )
     with pytest.raises(EnvironmentProblem, match="/nowhere/python cannot be started: No such file"):

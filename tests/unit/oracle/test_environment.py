@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regreen.oracle.environment import for_interpreter
+from regreen.oracle.environment import for_interpreter, for_models
 
 
 def make_venv(folder: Path) -> Path:
@@ -67,3 +67,12 @@ def test_our_own_environment_leaves_path_but_a_system_folder_never_does(
 )
 def test_keys_of_language_models_are_not_for_tests(name: str, value: str, kept: bool) -> None:
     assert (name in for_interpreter({name: value}, Path("/usr/bin/python3"))) is kept
+
+
+def test_what_a_model_wrote_sees_what_programs_need_and_what_is_named(tmp_path: Path) -> None:
+    python = make_venv(tmp_path / ".venv")
+    needed = ("HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "REGREEN_NO_FORK")
+    users = ("FOO", "PYTHONPATH", "AWS_PROFILE", "SSH_AUTH_SOCK", "HOMEBREW", "REGREEN_X")
+    env = for_interpreter({**dict.fromkeys(needed + users, "x"), "OPENAI_API_KEY": "x"}, python)
+    assert set(for_models(env, ())) == {*needed, "PATH", "VIRTUAL_ENV"}
+    assert set(for_models(env, ("FOO", "OPENAI_API_KEY"))) == {*needed, "PATH", "VIRTUAL_ENV", "FOO"}

@@ -96,6 +96,11 @@ def test_a_green_run_that_cannot_be_believed_as_a_whole_is_no_proof(*, is_file: 
     assert judge_target(report(green, exit_status=None, problem="cut"), target).verdict is Verdict.CRASH
 
 
+def test_what_was_not_run_is_rejected() -> None:
+    step = judge_target(report({}, exit_status=None, refused="a setting allows it"), TARGET)
+    assert (step.verdict, step.reason) == (Verdict.REJECTED, "a setting allows it")
+
+
 def test_a_patch_that_breaks_an_import_leaves_the_target_red() -> None:
     broken = TestOutcome(
         "tests/test_a.py", TestStatus.FAILED, 0.0, FILE, 0, failure=failure("tests/test_a.py", "collect")
@@ -190,7 +195,9 @@ async def test_behaviour_is_watched_in_the_target_and_in_tests_from_all_over_the
 ) -> None:
     nodeids = tuple(f"tests/test_{n // 10}.py::test_{n}" for n in range(others))
     selection, oracle = TestSelection(nodeids, "they run it"), Told()
-    patched = request_for(TARGET, Snapshot(Project(tmp_path, tmp_path), 0, {}, (tmp_path,)), {FILE: b""})
+    patched = request_for(
+        TARGET, Snapshot(Project(tmp_path, tmp_path), 0, {}, (tmp_path,)), {FILE: b""}, "template"
+    )
     for observe in ((), (CanaryPoint(FILE, 3),)):
         await climb_selection(oracle, TARGET, selection, Known({}), replace(patched, observe=observe))
     unwatched, watched = (request.observe_during for request in oracle.requests)
