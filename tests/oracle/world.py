@@ -37,6 +37,7 @@ class World:
     def make_oracle(
         self,
         *,
+        backend: LocalBackend | None = None,
         kind: str = "pytest",
         pytest_version: str | None = "x",
         env_file: str = "",
@@ -57,7 +58,11 @@ class World:
             unconfined_models=unconfined_models,
         )
         return ProbeOracle(
-            project, interpreter, LocalBackend(self.mirror), settings, {**os.environ, **LEAN, **env}
+            project,
+            interpreter,
+            backend or LocalBackend(self.mirror),
+            settings,
+            {**os.environ, **LEAN, **env},
         )
 
     def write(self, **files: str) -> None:
