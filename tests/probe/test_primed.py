@@ -157,6 +157,37 @@ def test_options_that_change_are_in_force_at_once(zygote: Probe, tmp_path: Path,
         assert set(priming.run().tests) == {"test_it.py::check_other"}
 
 
+CHECKS = "[tool.pytest.ini_options]\npython_functions = 'check_*'\n"
+"""Options by which other functions are tests."""
+
+
+def test_options_of_a_repository_are_in_force_for_a_project_inside(zygote: Probe, tmp_path: Path) -> None:
+    copy = Copy(tmp_path, {"tests/test_it.py": TEST})
+    above = copy.user.parent / "pyproject.toml"
+    priming = Priming(zygote, copy, readable=[str(above.parent)])
+    above.write_text(CHECKS)
+    own = priming.run("tests", spectrum=True)
+    assert own.outcomes == {"check_other": "passed"}
+    priming.wait("tests")
+    assert told(priming.run("tests", spectrum=True)) == told(own)
+    above.write_text("[tool.ruff]\n")
+    assert priming.run("tests").outcomes == {"test_green": "passed", "test_red": "failed"}
+    priming.wait("tests")
+    assert priming.run("tests").outcomes == {"test_green": "passed", "test_red": "failed"}
+    above.with_name("pytest.ini").write_text("[pytest]\npython_functions = check_*\n")
+    assert priming.run("tests").outcomes == {"check_other": "passed"}
+
+
+def test_options_above_that_runs_do_not_see_keep_all_from_being_primed(zygote: Probe, tmp_path: Path) -> None:
+    copy = Copy(tmp_path, {"test_it.py": TEST})
+    (copy.user.parent / "pyproject.toml").write_text(CHECKS)
+    priming = Priming(zygote, copy)
+    for _ in range(3):
+        assert not priming.is_used()
+        assert priming.run().outcomes == {"test_green": "passed", "test_red": "failed"}
+        assert priming.process() is None
+
+
 def test_nothing_of_the_project_is_imported_in_it(zygote: Probe, tmp_path: Path) -> None:
     mark = tmp_path / "imported"
     harmful = f"open({str(mark)!r}, 'w').close()\n"

@@ -44,7 +44,7 @@ def likeness(request: dict) -> Likeness | None:
 
     Returns:
         None when it needs a process of its own: it is to be parked, it is not fully isolated, it has another import
-        path, or files above the project may hold pytest's options, of which runs see other ones than we do.
+        path, or a file above the project may hold pytest's options that we see and runs do not.
     """
     plan = request["confine"]
     if request["park"] or plan["relaxed"] or plan["level"] != confine.FULL or "PYTHONPATH" in request["env"]:
@@ -67,13 +67,21 @@ def likeness(request: dict) -> Likeness | None:
                     options.append((os.path.join(folder, name), file.read()))
             except OSError:
                 continue
-            if not inside:
+            if not inside and not _is_seen(path, plan):
                 return None
         if folder == os.path.dirname(folder):
             break
         folder = os.path.dirname(folder)
     environment = sorted(request["env"].items())
     return (request["cwd"], root, request["kind"], str(request["roots"]), str(environment), str(options))
+
+
+def _is_seen(path: str, plan: dict) -> bool:
+    """Whether fully isolated runs find a file that is in no copy where it is, as it is."""
+    from regreen_probe import world
+
+    kept = world.World(plan["copies"], plan["beneath"], plan["readable"]).kept
+    return os.path.realpath(path) == path and any(redirect.below(path, place) for place in kept)
 
 
 def wait(line: bytes, commands: int, pipe: Pipe, holding: held.Held) -> None:
