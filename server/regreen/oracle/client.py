@@ -43,6 +43,11 @@ class _Side:
     probes: Probes
     hot: HotRuns
 
+    async def close(self) -> None:
+        """End them all; safe to call twice."""
+        await self.hot.close()
+        await self.probes.close()
+
 
 class ProbeOracle:
     """Runs tests of one project in its user's interpreter. Implements `ports.Oracle`.
@@ -166,9 +171,7 @@ class ProbeOracle:
 
     async def close(self) -> None:
         """End every process of this oracle; safe to call twice."""
-        for side in self._sides.values():
-            await side.hot.close()
-            await side.probes.close()
+        await uninterrupted(asyncio.gather(*(side.close() for side in self._sides.values())))
 
     async def _process(
         self, probes: Probes, request: RunRequest, message: dict[str, Any], log: RunLog, deadline: float

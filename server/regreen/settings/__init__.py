@@ -38,7 +38,7 @@ class Setting:
         default: the JSON value when nobody sets it.
         description: one or two sentences, Markdown.
         choices: allowed values with their meaning, strictest first; empty when free.
-        scope: VS Code's scope ("resource", "machine-overridable", "window").
+        scope: VS Code's scope ("resource", "machine-overridable", "window"; "machine": not in a folder's own settings).
         repository: what a file in the repository may do with it.
         minimum, maximum: bounds of a number.
         problem: why a value of the right type cannot be used, as the rest of a sentence; "" when it can.
@@ -224,6 +224,7 @@ SCHEMA: tuple[Setting, ...] = (
         "Names of environment variables that runs of a language model's patches see besides those that programs need "
         "(`PATH`, `HOME`, the language, the time zone) and those of `regreen.envFile`. "
         "All other runs see your whole environment, but no run sees the keys of language models.",
+        scope="machine",
     ),
     Setting(
         "isolation.unconfinedModels",
@@ -231,6 +232,7 @@ SCHEMA: tuple[Setting, ...] = (
         "boolean",
         False,
         "Run what a language model wrote even where test runs are not confined at all.",
+        scope="machine",
         repository="restrict",
     ),
     Setting(
