@@ -18,10 +18,11 @@ from tests.oracle.world import LEAN, World
 from tests.processes import left_running
 
 from regreen.oracle import waiting
-from regreen.oracle.probes import AT_ONCE
 from regreen.platform import processes
+from regreen.platform.processors import at_once
 from regreen.values import Rung, RunReport
 
+AT_ONCE = at_once()
 TEST = """
     import sys
     HELD = [name for name in ("pytest", "wave", "extra") if name in sys.modules]

@@ -22,10 +22,11 @@ from regreen.oracle.drive import Limits, Stop, drive, what_next
 from regreen.oracle.environment import for_interpreter, for_models, without_keys
 from regreen.oracle.hot import HotRuns
 from regreen.oracle.messages import run_message
-from regreen.oracle.probes import AT_ONCE, Probes
+from regreen.oracle.probes import Probes
 from regreen.oracle.records import Paths, ProbeFacts
 from regreen.oracle.runlog import RunLog
 from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.processors import at_once
 from regreen.settings import Settings
 from regreen.values import Interpreter, Project, Rung, RunReport, RunRequest, TestStatus
 
@@ -76,7 +77,7 @@ class ProbeOracle:
         self._interpreter = interpreter
         self._backend = backend
         self._settings = settings
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(at_once())
         users = for_interpreter(os.environ if environment is None else environment, interpreter.executable)
         self._sides = {
             "template": self._side(users),

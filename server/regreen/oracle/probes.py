@@ -20,11 +20,9 @@ from regreen.oracle.runlog import RunLog
 from regreen.oracle.waiting import Waiting
 from regreen.oracle.zygote import Zygote
 from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.processors import at_once
 from regreen.settings import Settings
 from regreen.values import Interpreter, Project, Rung, RunRequest
-
-AT_ONCE = 2
-"""How many runs of one project may go on at the same time."""
 
 
 class Probes:
@@ -53,7 +51,7 @@ class Probes:
         self._environment = environment
         self._wrapper: Sequence[str] = ()  # of all processes of one run; the zygote finds it
         self._zygote = Zygote(self._start_host)
-        self._waiting = Waiting(self._start_waiting, AT_ONCE)
+        self._waiting = Waiting(self._start_waiting, at_once())
         self._running: set[Channel] = set()
         self._closed = False
 

@@ -20,6 +20,7 @@ from types import MappingProxyType
 
 from regreen.errors import EnvironmentProblem, StaleFix, UsageError, UserError
 from regreen.platform.background import run_blocking
+from regreen.platform.processors import at_once
 from regreen.values import FileEntry, Project, Snapshot, WorkingCopy
 from regreen.workspace import ignore, places, scan
 from regreen.workspace.blobs import Blobs, Index, read_file
@@ -44,7 +45,8 @@ class ProjectMirror:
             installs, entries of sys.path); those outside of the workspace are not mirrored.
         max_file_bytes: larger files are left out (see `left_out`).
         max_bytes: `sync` refuses to copy more than this.
-        leases: how many working copies may be lent at once; further ones wait.
+        leases: how many working copies may be lent at once; further ones wait. When None, one for each run that may go
+            on at once, and one for a run that is parked.
         cache: the folder of all mirrors; the user's when None.
     """
 
@@ -55,7 +57,7 @@ class ProjectMirror:
         extra_roots: Sequence[Path] = (),
         max_file_bytes: float = 50e6,
         max_bytes: float = 2e9,
-        leases: int = 3,
+        leases: int | None = None,
         cache: Path | None = None,
     ) -> None:
         if project.root.parent == project.root:
@@ -68,7 +70,7 @@ class ProjectMirror:
         self._max_file_bytes = int(max_file_bytes)
         self._extra: tuple[str, ...] = ()
         self.add_roots(extra_roots)
-        self._turn = asyncio.Semaphore(leases)
+        self._turn = asyncio.Semaphore(leases or at_once() + 1)
         self._scanning = threading.Lock()
         self._slots = SlotPool(self.folder)
         self._blobs = Blobs(self.folder / "blobs")

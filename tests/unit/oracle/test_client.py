@@ -24,6 +24,7 @@ from regreen.oracle import backend, channel, client, drive, zygote
 from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.platform import processes
+from regreen.platform.processors import MOST
 from regreen.settings import Settings
 from regreen.values import (
     CanaryPoint,
@@ -784,14 +785,19 @@ async def test_a_zygote_is_asked_whether_it_is_up_to_date_and_replaced_when_it_d
     assert processes.alive().isdisjoint(before)
 
 
-async def test_no_more_than_two_runs_at_once(stage: Stage) -> None:
+@pytest.mark.parametrize(("processors", "runs"), [(1, 1), (2, 2), (64, MOST)])
+async def test_no_more_runs_at_once_than_there_are_processors_and_never_many(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, processors: int, runs: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)), raising=False)
+    stage.oracle = stage.make()
     stage.play("hello()\nwhile True: started(run()['id'])")
-    tasks = [asyncio.create_task(stage.run("t::a")) for _ in range(4)]
-    while len(stage.heard("run")) < 2:  # noqa: ASYNC110 — a file tells
+    tasks = [asyncio.create_task(stage.run("t::a")) for _ in range(MOST + 2)]
+    while len(stage.heard("run")) < runs:  # noqa: ASYNC110 — a file tells
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.1)
-    assert len(stage.heard("run")) == 2
-    assert stage.mirror.leased == 2
+    assert len(stage.heard("run")) == runs
+    assert stage.mirror.leased == runs
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
