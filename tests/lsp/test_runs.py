@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 from lsprotocol import types as t
-from tests.lsp.editor import NEOVIM, VS_CODE, Editor, environment, fix_of, read_uri
-from tests.lsp.projects import BAD, CONFIG, GOOD, Shop, known_green, last_run, write
+from tests.lsp.editor import BRIEF, NEOVIM, VS_CODE, Editor, environment, fix_of, read_uri
+from tests.lsp.projects import BAD, CONFIG, GOOD, Shop, known_green, last_run, shop, write
 from tests.processes import left_running
 
 HOPELESS = "def answer(x):\n" + "".join(f"    x = x + {n} - {n}\n" for n in range(40)) + "    return x\n"
@@ -132,6 +132,28 @@ async def test_the_diff_is_shown_as_a_document(editor: Editor, cart: Shop) -> No
         assert "+        result += price" in content.text
     else:
         assert "+        result += price" in read_uri(shown.uri)
+
+
+async def test_a_fix_that_breaks_a_test_it_is_not_known_to_touch_is_withdrawn_in_idle_time(
+    editor: Editor, tmp_path: Path
+) -> None:
+    cart = shop(tmp_path / "shop", cart=BAD)
+    far = (
+        'from pathlib import Path\n\n\ndef test_far():\n    assert "+=" not in Path("cart.py").read_text()\n'
+    )
+    write(cart.root, {"test_far.py": far})
+    await editor.start(cart.root, settings=BRIEF)
+    editor.open(cart.cart)
+    await editor.command("runTests", root=str(cart.root))
+    await editor.until(lambda: editor.red(cart.tests))
+    await editor.idle()
+    await editor.command("heal", root=str(cart.root))
+    await editor.fix_at(cart.cart, 3)
+    await editor.until(lambda: "The whole suite spoke against the fix" in editor.log)
+    assert "test_far.py::test_far turns red" in editor.log
+    assert await editor.fixes(cart.cart, 3) == []
+    (state,) = await editor.idle()
+    assert (state["red"], state["fixes"]) == (1, 0)
 
 
 async def test_cancel_stops_a_heal_and_leaves_no_process(editor: Editor, tmp_path: Path) -> None:

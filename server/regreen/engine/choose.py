@@ -14,7 +14,7 @@ from regreen import edits, impact
 from regreen.engine.documents import decoded
 from regreen.engine.judgement import is_named, too_slow
 from regreen.engine.outline import is_test_file, outline
-from regreen.engine.state import ProjectState, file_of
+from regreen.engine.state import Offer, ProjectState, file_of
 from regreen.platform.background import run_blocking
 from regreen.source import ProjectSources
 from regreen.values import Spectrum
@@ -117,10 +117,20 @@ def _may_run(nodeid: str, state: ProjectState) -> bool:
     return not (outcome and too_slow(outcome, state.settings)) and not is_named(nodeid, state.settings)
 
 
-def without_slow(state: ProjectState) -> tuple[str, ...]:
-    """The whole suite for idle time: empty (everything) when nothing known is slow, else the quick tests."""
-    quick = tuple(nodeid for nodeid in state.outcomes if _may_run(nodeid, state))
-    return () if len(quick) == len(state.outcomes) and not state.settings.tests_never else quick
+def quick_tests(state: ProjectState) -> tuple[str, ...]:
+    """The suite as it is run in idle time: every known test that may run by itself."""
+    return tuple(nodeid for nodeid in state.outcomes if _may_run(nodeid, state))
+
+
+async def touched_by(state: ProjectState, offer: Offer) -> frozenset[str]:
+    """The tests that execute what an offer changes, by the map."""
+    return await run_blocking(_touched_by, state, offer)
+
+
+def _touched_by(state: ProjectState, offer: Offer) -> frozenset[str]:
+    sources = ProjectSources({path: data for path, (_, data) in state.texts.items()}, state.root)
+    lines = {path: changed_lines(data, offer.after[path]) for path, data in offer.before.items()}
+    return frozenset(impact.select(lines, Spectrum(state.lines), sources, complete=True).nodeids)
 
 
 def changed_lines(old: bytes, new: bytes) -> frozenset[int]:

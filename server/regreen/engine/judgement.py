@@ -12,7 +12,7 @@ from pathlib import Path
 
 from regreen.engine.state import Offer, ProjectState, file_of
 from regreen.settings import Settings
-from regreen.values import Failure, TestOutcome
+from regreen.values import Failure, Snapshot, TestOutcome
 
 MAX_RED_AT_ONCE = 20
 SLOW_SECONDS = 5.0
@@ -96,9 +96,9 @@ def group_by_cause(failures: Iterable[Failure]) -> list[Sequence[Failure]]:
     return sorted(groups.values(), key=len, reverse=True)
 
 
-def unchecked_offers(state: ProjectState) -> list[Offer]:
-    """Offers that the whole suite was not run with, and that fit the text of the last run."""
-    files = state.snapshot.files if state.snapshot else {}
+def unchecked_offers(state: ProjectState, snapshot: Snapshot | None) -> list[Offer]:
+    """Offers that the whole suite was not run with, and that fit this text."""
+    files = snapshot.files if snapshot else {}
     return [
         offer
         for fix_id, offer in state.offers.items()
@@ -114,5 +114,5 @@ def suite_is_due(state: ProjectState) -> bool:
         state.suite_seconds is not None
         and state.suite_seconds < MAX_SUITE_SECONDS
         and state.settings.run_tests == "onSave"
-        and bool(unchecked_offers(state))
+        and bool(unchecked_offers(state, state.snapshot))
     )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from regreen import pipeline
-from regreen.engine.choose import Choice, choose, move_lines, tests_of, without_slow
+from regreen.engine.choose import Choice, choose, move_lines, quick_tests, tests_of, touched_by
 from regreen.engine.documents import Documents
 from regreen.engine.judgement import Search, choose_search, group_by_cause, unchecked_offers
 from regreen.engine.lane import Job
@@ -19,6 +19,7 @@ from regreen.pipeline import Baseline, Tools
 from regreen.pipeline.texts import MAX_BYTES
 from regreen.platform.background import run_blocking
 from regreen.settings import Settings
+from regreen.validation.ladder import Known
 from regreen.values import CandidateVerdict, Failure, HealResult, Outcome, Progress, Snapshot, TestOutcome
 
 log = logging.getLogger(__name__)
@@ -251,30 +252,25 @@ class Runs:
         await run_blocking(tools.history.record, state.project, result)
 
     async def _check_suite(self, state: ProjectState, tools: Tools) -> None:
-        """Run the whole suite with each verified fix; what breaks a green test is withdrawn."""
-        unsaved = self._documents.unsaved(state.root)
-        nodeids = without_slow(state)
-        reporter = RunReporter(state, self._face, lambda _: None)
-        base = await pipeline.baseline(tools, state.settings, reporter, nodeids=nodeids, unsaved=unsaved)
-        state.absorb(base, nodeids)
-        self._refresh(state)
-        green = {o.nodeid for o in base.report.outcomes.values() if not o.status.is_red}
-        for offer in unchecked_offers(state):
-            overlay = {**unsaved, **offer.after}
-            patched = await pipeline.baseline(
-                tools, state.settings, reporter, nodeids=nodeids, unsaved=overlay
-            )
-            broken = sorted(green & {o.nodeid for o in patched.report.outcomes.values() if o.status.is_red})
-            if broken:  # once more, so that a flaky test takes nothing back
-                again = await pipeline.baseline(
-                    tools, state.settings, reporter, nodeids=broken, unsaved=overlay
-                )
-                broken = [n for n in broken if (o := again.report.outcomes.get(n)) and o.status.is_red]
+        """Run the whole suite with each verified fix; one that breaks a green test is withdrawn."""
+        snapshot = await tools.mirror.sync(self._documents.unsaved(state.root))
+        quick = dict.fromkeys(quick_tests(state))
+        files = [name for name in dict.fromkeys(map(file_of, quick)) if state.root / name in snapshot.files]
+        tests = [n for n in await pipeline.collected(tools, snapshot, files) if n in quick]
+        known = Known(
+            {nodeid: state.outcomes[nodeid].status for nodeid in tests},
+            {nodeid: state.outcomes[nodeid].seconds for nodeid in tests},
+        )
+        suite = pipeline.Suite(tools, snapshot, known, state.settings.seconds_per_test)
+        for offer in unchecked_offers(state, snapshot):
+            nodeid = offer.fix.failure.nodeid
+            self._face.report(state.root, f"{short_name(nodeid)}: {len(tests)} tests with its fix", None)
+            broken = await suite.broken_by(offer.after, await touched_by(state, offer))
             state.suite_checked.add(offer.fix.fix_id)
             if broken:
-                reason = f"The whole suite spoke against the fix: {short_name(broken[0])} turned red with it."
+                reason = f"The whole suite spoke against the fix: {broken}."
                 state.withdraw(offer.fix.fix_id, reason)
-                self._face.log(Level.INFO, f"{offer.fix.failure.nodeid}: an offer was withdrawn. {reason}")
+                self._face.log(Level.INFO, f"{nodeid}: an offer was withdrawn. {reason}")
                 self._refresh(state)
 
 

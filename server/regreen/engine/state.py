@@ -85,7 +85,7 @@ class ProjectState:
 
     Args:
         folder: the workspace folder it was opened in.
-        outcomes: the last outcome of every test that ran.
+        outcomes: the last outcome of every test that ran, in the suite's order once all of it has run.
         lines: which lines each test executed when it last ran: node id → file → 0-based lines.
         green_before: tests that were green at some time, by our runs or by the user's own last run.
         known_reds: red in the user's own last run, not run by us yet.
@@ -164,7 +164,10 @@ class ProjectState:
             self.known_reds.pop(gone, None)
             self.lines.pop(gone, None)
             self.drop_result(gone)
-        self.outcomes.update(report.outcomes)
+        kept = self.outcomes
+        if base.whole_suite:  # its order is the suite's
+            kept = {nodeid: outcome for nodeid, outcome in kept.items() if nodeid not in report.outcomes}
+        self.outcomes = {**kept, **report.outcomes}
         self.lines.update(report.spectrum.lines)
         for nodeid, outcome in report.outcomes.items():
             self.known_reds.pop(nodeid, None)

@@ -8,6 +8,7 @@ from pathlib import Path
 from regreen import impact
 from regreen.pipeline.concurrent import all_or_none
 from regreen.pipeline.parts import Baseline, Tools, merged
+from regreen.pipeline.shards import split
 from regreen.source import ProjectSources
 from regreen.validation.paths import is_test
 from regreen.values import Failure, RunReport, RunRequest
@@ -17,9 +18,6 @@ COLD_MAP_SECONDS = 10.0
 
 PATIENT_SECONDS = 60.0
 """The same for a typed command: it is waited for, and a fix that is proven only for its own test is worth less."""
-
-SHARDS = 2
-"""Runs at once that fill a map."""
 
 
 class Coverage:
@@ -61,10 +59,9 @@ class Coverage:
         """
         self._asked.update(names)
         known = tuple(base.report.spectrum.lines)
-        shards = [tuple(names[n::SHARDS]) for n in range(min(SHARDS, len(names)))]
         requests = [
             RunRequest(base.snapshot, shard, known, spectrum=True, details=False, seconds=self._seconds)
-            for shard in shards
+            for shard in split(names, {})
         ]
         reports = await all_or_none(*(self._tools.oracle.run(request) for request in requests))
         self._reports += reports

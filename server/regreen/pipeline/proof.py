@@ -13,6 +13,7 @@ from regreen.pipeline.parts import Baseline, Tools
 from regreen.pipeline.places import patched_points
 from regreen.pipeline.screening import Field
 from regreen.pipeline.search import Found, judge
+from regreen.pipeline.shards import in_shards
 from regreen.validation import ladder
 from regreen.validation.minimise import minimise
 from regreen.validation.perturb import perturbed
@@ -23,6 +24,7 @@ from regreen.values import (
     Outcome,
     Project,
     RunReport,
+    RunRequest,
     TestSelection,
     TestStatus,
     Verdict,
@@ -32,6 +34,9 @@ from regreen.values import (
 RUNS = 3
 SLOW_SECONDS = 5.0
 """A target that takes longer with the patch is run only once more, and the evidence says so."""
+
+LONG_SECONDS = 4.0
+"""How long the impacted tests must take for shards to pay in a cold run: each of these imports the project anew."""
 
 
 async def prove(
@@ -66,7 +71,7 @@ async def prove(
     arrived, judged, step = await all_or_none(
         ladder.canary(tools.oracle, request, points),
         ladder.perturbed_fails(tools.oracle, target, request, perturbed(target.failure, field.sources)),
-        ladder.climb_selection(tools.oracle, target, selection, field.known, ladder.cold(request)),
+        _cold(field, selection, tools, request),
     )
     for seen in (arrived, judged):
         if seen.verdict is not Verdict.PLAUSIBLE:
@@ -102,6 +107,22 @@ async def prove(
         tools.interpreter,
     )
     return replace(fix, flags=field.gate.examine(candidate, overlay).flags)
+
+
+async def _cold(field: Field, selection: TestSelection, tools: Tools, request: RunRequest) -> ladder.Step:
+    """Run target and impacted tests cold, where that takes long in shards, each in a process and a copy of its own.
+
+    What is red in shards is tried again in one piece: it may be due to tests that are missing there.
+    """
+    target, known = field.target, field.known
+    request = ladder.widened(ladder.cold(request), target, selection, known)
+    seconds = sum(known.seconds.get(nodeid, 0.0) for nodeid in filter(known.green, selection.nodeids))
+    if seconds > LONG_SECONDS:
+        report = await in_shards(tools.oracle, request, known.seconds)
+        step = ladder.judge_selection(report, target, selection, known)
+        if step.verdict is Verdict.PLAUSIBLE:
+            return step
+    return ladder.judge_selection(await tools.oracle.run(request), target, selection, known)
 
 
 def _turned_green(base: Baseline, report: RunReport, target: ladder.Target) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from regreen.pipeline.parts import Baseline, Tools, merged
 from regreen.pipeline.reasons import cause_of, counted, no_fix_reason, offer_reason
 from regreen.pipeline.reproduce import reproduce
 from regreen.pipeline.search import Budget, search
+from regreen.pipeline.suite import SUITE_SECONDS
 from regreen.pipeline.triage import environment_problem, imported_from_elsewhere, stale_test
 from regreen.ports import Reporter
 from regreen.settings import Settings
@@ -33,9 +34,6 @@ from regreen.values import (
     Suspect,
     VerifiedFix,
 )
-
-SUITE_SECONDS = 3600.0
-"""The limit of a baseline that someone asked for; single tests have their own."""
 
 
 async def baseline(

@@ -6,7 +6,7 @@ fresh copy. Every candidate climbs the cheap ones; the last is for the few that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -222,22 +222,25 @@ async def climb_selection(
         target: the red test.
         selection: what else the patch may affect.
         known: outcomes without the patch.
-        request: as for the target; its node ids and limits are widened.
+        request: as for the target.
     """
+    report = await oracle.run(widened(request, target, selection, known))
+    return judge_selection(report, target, selection, known)
+
+
+def widened(request: RunRequest, target: Target, selection: TestSelection, known: Known) -> RunRequest:
+    """The run of the target with a patch, with the impacted tests and the time they need."""
     wanted = dict.fromkeys((*selection.nodeids, *target.nodeids))
     known_red = tuple(nodeid for nodeid in wanted if known.red(nodeid) and nodeid not in target.nodeids)
     took = [known.seconds.get(nodeid, 0.0) for nodeid in wanted if known.green(nodeid)]
-    report = await oracle.run(
-        replace(
-            request,
-            nodeids=tuple(wanted),
-            known_red=known_red,
-            observe_during=_observed(target, tuple(wanted)) if request.observe else (),
-            seconds_per_test=max(request.seconds_per_test, 5 * max(took, default=0.0)),
-            seconds=request.seconds + 10.0 * len(wanted) + 5 * sum(took),
-        )
+    return replace(
+        request,
+        nodeids=tuple(wanted),
+        known_red=known_red,
+        observe_during=_observed(target, tuple(wanted)) if request.observe else (),
+        seconds_per_test=max(request.seconds_per_test, 5 * max(took, default=0.0)),
+        seconds=request.seconds + 10.0 * len(wanted) + 5 * sum(took),
     )
-    return judge_selection(report, target, selection, known)
 
 
 def _observed(target: Target, wanted: tuple[str, ...]) -> tuple[str, ...]:
@@ -248,24 +251,34 @@ def _observed(target: Target, wanted: tuple[str, ...]) -> tuple[str, ...]:
 
 def judge_selection(report: RunReport, target: Target, selection: TestSelection, known: Known) -> Step:
     """What a run with a patch says about the target and everything it may have broken."""
-    green = [nodeid for nodeid in selection.nodeids if known.green(nodeid)]
-    for nodeid in green:
-        if nodeid in report.outcomes and report.outcomes[nodeid].status.is_red:
-            return Step(Verdict.REGRESSION, f"{nodeid} turns red", report)
+    worse = worsened(report, selection.nodeids, known)
+    for step in worse.values():
+        if step.verdict is Verdict.REGRESSION:
+            return step
     step = judge_target(report, target)
     if step.verdict is not Verdict.PLAUSIBLE:
         return step
+    return next(iter(worse.values()), step)
+
+
+def worsened(report: RunReport, nodeids: Iterable[str], known: Known) -> dict[str, Step]:
+    """Those of some tests that were green and are not as they were, in their order, each with its verdict and reason."""
     collected = set(report.collected)
-    for nodeid in green:
+    worse: dict[str, Step] = {}
+    for nodeid in nodeids:
+        if not known.green(nodeid):
+            continue
         outcome = report.outcomes.get(nodeid)
-        if nodeid not in collected:
-            return Step(Verdict.TAMPERED, f"{nodeid} is no longer collected", report)
-        if outcome is None:
-            return Step(Verdict.CRASH, f"{nodeid} was not reached", report)
-        if outcome.status is not known.statuses[nodeid]:
+        if outcome is not None and outcome.status.is_red:
+            worse[nodeid] = Step(Verdict.REGRESSION, f"{nodeid} turns red", report)
+        elif nodeid not in collected:
+            worse[nodeid] = Step(Verdict.TAMPERED, f"{nodeid} is no longer collected", report)
+        elif outcome is None:
+            worse[nodeid] = Step(Verdict.CRASH, f"{nodeid} was not reached", report)
+        elif outcome.status is not known.statuses[nodeid]:
             was, now = known.statuses[nodeid].value, outcome.status.value
-            return Step(Verdict.TAMPERED, f"{nodeid} was {was} and is now {now}", report)
-    return Step(Verdict.PLAUSIBLE, report=report)
+            worse[nodeid] = Step(Verdict.TAMPERED, f"{nodeid} was {was} and is now {now}", report)
+    return worse
 
 
 async def canary(oracle: Oracle, request: RunRequest, points: tuple[CanaryPoint, ...]) -> Step:

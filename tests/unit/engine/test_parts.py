@@ -13,8 +13,11 @@ from regreen.engine.choose import changed_lines, line_table
 from regreen.engine.documents import Document
 from regreen.engine.lane import Job, merge
 from regreen.engine.outline import line_of, outline
+from regreen.engine.state import ProjectState
 from regreen.engine.views import expectation
-from regreen.values import Comparison
+from regreen.pipeline import Baseline
+from regreen.settings import Settings
+from regreen.values import Comparison, Project, RunReport, Snapshot, TestOutcome, TestStatus
 
 LINES = st.lists(st.sampled_from(["a = 1", "b = 2", "", "    é = '😀'", "\x0cc"]), max_size=12)
 
@@ -120,6 +123,22 @@ def test_a_document_follows_its_own_coding_line_and_text_it_cannot_hold_has_no_b
     document.edit(text + "# €\n", 2, 0.0)
     assert document.data is None
     assert document.dirty
+
+
+def test_outcomes_are_in_the_suites_order_once_all_of_it_has_run() -> None:
+    root = Path("/p")
+    project = Project(root, root)
+    state = ProjectState(project, root, Settings())
+
+    def absorb(*nodeids: str, whole_suite: bool) -> None:
+        outcomes = {n: TestOutcome(n, TestStatus.PASSED, 0.1, root / "test_a.py", 0) for n in nodeids}
+        report = RunReport(outcomes, nodeids, 0)
+        state.absorb(Baseline(Snapshot(project, 1, {}, (root,)), report, whole_suite=whole_suite), nodeids)
+
+    absorb("c", whole_suite=False)
+    absorb("a", "b", "c", whole_suite=True)
+    absorb("b", whole_suite=False)
+    assert list(state.outcomes) == ["a", "b", "c"]
 
 
 def test_an_expectation_names_both_sides() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 TEST = "tests/test_cart.py::test_total"
+FAR = "tests/test_far.py::test_far"
 
 
 async def test_test_driven_work_is_not_fought(bench: Any, bad: str) -> None:
@@ -116,23 +117,54 @@ async def test_a_muted_test_is_not_searched_for_and_its_offers_go(bench: Any, ba
     assert len(bench.heals) == 1
 
 
-async def test_the_whole_suite_in_idle_time_takes_an_offer_back(bench: Any, bad: str) -> None:
+async def _offer_beside(
+    bench: Any, bad: str, is_green: Callable[[Mapping[str, str]], bool], **settings: Any
+) -> None:
+    """Have a fix on offer, and a test of another file that the fix is not known to touch."""
     bench.git.top = bench.root
-    bench.rule(
-        "tests/test_far.py::test_far",
-        lambda texts: "fixed" not in texts["cart.py"],
-        file="tests/test_cart.py",
-    )
+    bench.write("tests/test_far.py", "")
+    bench.rule(FAR, is_green, file="tests/test_cart.py")
     bench.rules[TEST].fixed = lambda text: text.replace("-=", "+=") + "# fixed\n"
-    await bench.open()
+    await bench.open(**settings)
     bench.engine.run_tests([], bench.engine.queries.projects(None))
     await bench.until(lambda: bench.runs)
     await bench.rest(1)
     bench.save("cart.py", bad)
     await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+
+
+async def test_the_whole_suite_in_idle_time_takes_an_offer_back(bench: Any, bad: str) -> None:
+    await _offer_beside(bench, bad, lambda texts: "fixed" not in texts["cart.py"])
     await bench.until(lambda: not bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
-    assert "test_far turned red with it" in bench.log
+    assert "test_far turns red" in bench.log
     assert "NO_FIX" in bench.engine.queries.explain(TEST)
+
+
+async def test_a_test_that_is_red_once_by_chance_takes_no_offer_back(bench: Any, bad: str) -> None:
+    with_the_fix = []
+
+    def is_green(texts: Mapping[str, str]) -> bool:
+        if "fixed" in texts["cart.py"]:
+            with_the_fix.append(texts)
+        return len(with_the_fix) != 1
+
+    await _offer_beside(bench, bad, is_green)
+    await bench.until(lambda: len(with_the_fix) > 1)
+    await bench.rest(1)
+    assert bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3)
+
+
+async def test_the_tests_that_execute_a_fix_run_before_the_rest_of_the_suite(bench: Any, bad: str) -> None:
+    await _offer_beside(bench, bad, lambda _: True)
+    await bench.until(lambda: (FAR,) in bench.idle_runs)
+    assert bench.idle_runs == [("tests/test_cart.py", "tests/test_far.py"), (TEST,), (FAR,)]
+
+
+async def test_what_never_runs_by_itself_does_not_run_in_idle_time_either(bench: Any, bad: str) -> None:
+    await _offer_beside(bench, bad, lambda _: True, **{"tests.never": [FAR]})
+    await bench.until(lambda: (TEST,) in bench.idle_runs)
+    await bench.rest(1)
+    assert bench.idle_runs == [("tests/test_cart.py",), (TEST,)]
 
 
 async def test_the_whole_suite_is_left_alone_when_it_is_not_known_to_be_quick(bench: Any, bad: str) -> None:
@@ -142,3 +174,4 @@ async def test_the_whole_suite_is_left_alone_when_it_is_not_known_to_be_quick(be
     await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
     await bench.rest(20)
     assert () not in bench.runs
+    assert not bench.idle_runs
