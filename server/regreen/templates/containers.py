@@ -143,9 +143,9 @@ def elements(site: Site) -> Iterator[Change]:
             if at + 1 < len(items):
                 edit = TextEdit(item.start, items[at + 1].start, "")
             else:
-                edit = TextEdit(
-                    items[at - 1].end, item.end, "," if node.kind == "tuple" and len(items) == 2 else ""
-                )
+                single = node.kind == "tuple" and len(items) == 2
+                ends = "," in node.text[item.end - node.start :]  # a comma after the last one stays
+                edit = TextEdit(items[at - 1].end, item.end, "," if single and not ends else "")
             if node.kind in {"tuple", "expression_list"} and len(items) == 2 and at == 0:
                 continue
             yield Change(
