@@ -13,7 +13,7 @@ from regreen.values import Failure, Outcome, Rung, RunReport, RunRequest, TestOu
 HANG_SECONDS = 3.0
 """A test that hung in the baseline is given this long to hang again."""
 
-LEAST_SECONDS = 0.2
+LEAST_SECONDS = 0.1
 """Processor time that any candidate gets in a screening. A search in which many candidates loop for ever would come to
 nothing if each of them took seconds; who is wronged is run again when nothing was found."""
 
