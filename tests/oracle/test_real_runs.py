@@ -283,6 +283,38 @@ async def test_an_import_that_hangs_is_stopped_at_its_own_limit(world: World) ->
     assert report.outcomes == {}
 
 
+async def test_once_a_test_has_used_up_its_limit_the_next_ones_that_hang_cost_less(world: World) -> None:
+    world.write(
+        test_loop="""
+        def test_quick(): pass
+        def test_first():
+            while True: pass
+        def test_second():
+            while True: pass
+        def test_last(): pass
+        """
+    )
+    report = await world.run(seconds_per_test=3.5)
+    hanging = [one.failure.message for one in report.outcomes.values() if one.failure]
+    assert hanging == ["still running after 3.5 s", "still running after 3 s"]
+    assert statuses(report)["test_last"] == "passed"
+
+
+async def test_a_red_test_that_hangs_again_does_not_end_a_run_that_stops_at_the_first_failure(
+    world: World,
+) -> None:
+    world.write(
+        test_loop="def test_hangs():\n    while True: pass\ndef test_red(): assert 0\ndef test_last(): pass\n"
+    )
+    report = await world.run(
+        "test_loop.py",
+        seconds_per_test=1.0,
+        stop_at_first_failure=True,
+        known_red=("test_loop.py::test_hangs",),
+    )
+    assert statuses(report) == {"test_hangs": "timeout", "test_red": "failed"}
+
+
 async def test_a_process_that_ends_at_import_says_so(world: World) -> None:
     world.write(test_a="import os\nos._exit(3)\n")
     report = await world.run()
