@@ -61,7 +61,7 @@ def test_the_standard_menu_does_it_all_without_the_plugin(project: Path, start: 
     nvim.until("vim.diagnostic.get(0)[1].message:find('verified fix')")
 
     titles = menu(nvim, line=6)
-    assert titles[0].startswith("Fix test_total: `-=` → `+=` in cart.py:4 (2 affected tests green)")
+    assert titles[0].startswith("Fix test_total: `-=` → `+=` in cart.py:4 (2 affected tests green, thin)")
     assert [title for title in titles if not title.startswith(("Fix ", "Show the diff"))] == [
         "Explain test_total",
         "Don't suggest fixes for test_total",
@@ -84,7 +84,7 @@ def test_the_menu_of_neovim_itself_can_be_read_and_answered(project: Path, start
     nvim.until("vim.api.nvim_get_mode().mode ~= 'n'")
     screen = nvim.screen()
     assert any(
-        re.match(r"1: Fix test_\w+: `-=` → `\+=` in cart\.py:4 \(2 affected tests green\)$", row)
+        re.match(r"1: Fix test_\w+: `-=` → `\+=` in cart\.py:4 \(2 affected tests green, thin\)$", row)
         for row in screen
     ), screen
     nvim.type("1<CR>")

@@ -69,10 +69,11 @@ async def test_the_whole_story(editor: Editor, cart: Shop) -> None:
     assert (diff["files"][0]["before"], diff["files"][0]["after"]) == (BAD, GOOD)
     explanation = await editor.command("explain", nodeid="test_cart.py::test_total", show=False)
     assert "VERIFIED" in explanation["markdown"]
+    assert "- thin: " in explanation["markdown"]
     lenses = await editor.client.text_document_code_lens_async(
         t.CodeLensParams(t.TextDocumentIdentifier(cart.tests.as_uri()))
     )
-    assert "Apply `-=` → `+=`" in next(lens.command.title for lens in lenses or () if lens.command)
+    assert "Apply `-=` → `+=` (thin)" in next(lens.command.title for lens in lenses or () if lens.command)
     await editor.take(action)
     await editor.until(lambda: not editor.red(cart.tests))
     editor.save(cart.cart)
@@ -99,7 +100,7 @@ async def test_a_fix_to_look_at_twice_comes_last_says_so_and_is_not_preferred(
     assert first.title.startswith("Fix test_stored: `pickle` → `pickel` in store.py:5 (")
     assert [action.is_preferred for action in (*others, last)] == [True, *[None] * len(others)]
     assert not [action.title for action in others if "Look twice" in action.title]
-    assert last.title.endswith(" affected test green). Look twice: imports a module with much power: pickle.")
+    assert last.title.endswith(" affected test green, thin). Look twice: imports a module with much power: pickle.")
     assert (await editor.command("diff", fix=fix_of(last)))["title"] == last.title
 
 

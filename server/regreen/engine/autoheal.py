@@ -12,7 +12,7 @@ from pathlib import Path
 
 from regreen.engine.documents import Documents
 from regreen.engine.state import Offer, ProjectState
-from regreen.values import HealResult, Outcome, Snapshot, TestOutcome
+from regreen.values import Confidence, HealResult, Outcome, Snapshot, TestOutcome
 
 MAX_LINES = 3
 QUIET_SECONDS = 1.5
@@ -41,6 +41,7 @@ def eligible(state: ProjectState, offers: Iterable[Offer], documents: Documents)
             and result.fixes[0].fix_id == fix.fix_id  # only the best one
             and fix.unattended
             and not fix.differs_from
+            and fix.evidence.vote.confidence is not Confidence.SPLIT
             and fix.evidence.complete
             and fix.evidence.lines_changed <= MAX_LINES
             and offer.fingerprint not in state.muted_fixes

@@ -181,6 +181,7 @@ def _evidence(offer: Offer) -> list[str]:
     lines = [
         *([f"- **{offer.fix.warning}**"] if offer.fix.flags else []),
         f"- {len(e.red_to_green)} red → green, {e.still_green} still green, {e.runs}/{e.runs_wanted} runs",
+        *(f"- {line}" for line in e.vote.lines),
         f"- tests beside it: {e.selection.reason}",
         f"- canary: {e.canary}; isolation: {e.isolation}; {e.seconds:.1f} s",
     ]

@@ -220,7 +220,8 @@ def _lenses(state: ProjectState) -> Iterator[Lens]:
         elif offers := state.offers_for(failure.nodeid):
             offered = {**argument, "fix": offers[0].fix.fix_id}
             warning = f" · {offers[0].fix.warning}" if offers[0].fix.flags else ""
-            title = f"{what} · Apply {offers[0].fix.candidate.title}{warning}"
+            confidence = offers[0].fix.evidence.vote.confidence.value
+            title = f"{what} · Apply {offers[0].fix.candidate.title} ({confidence}){warning}"
             yield Lens(failure.path, failure.line, title, "apply", offered)
             yield Lens(failure.path, failure.line, "Show the diff", "showDiff", offered)
         else:
@@ -244,14 +245,15 @@ def _spots(state: ProjectState) -> Iterator[tuple[Path, Spot]]:
 
 
 def fix_title(offer: Offer) -> str:
-    """Name an offer in a menu: "Fix test_total: `-=` → `+=` in cart.py:12 (37 affected tests green)".
+    """Name an offer in a menu: "Fix test_total: `-=` → `+=` in cart.py:12 (37 affected tests green, agreed)".
 
     What to look at twice follows.
     """
     fix = offer.fix
     path, (first, _) = next(iter(offer.lines.items()))
     green = fix.evidence.still_green + len(fix.evidence.red_to_green)
-    proof = f"{green} affected test{'s' if green != 1 else ''} green"
+    confidence = fix.evidence.vote.confidence.value
+    proof = f"{green} affected test{'s' if green != 1 else ''} green, {confidence}"
     if fix.target_only:
         proof = f"only this test verified, {proof}"
     where = f"{path.name}:{first + 1}"

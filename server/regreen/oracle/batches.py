@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from regreen import edits
 from regreen.errors import OracleFailed
 from regreen.oracle import records
 from regreen.oracle.channel import ProbeEnded, Run
+from regreen.oracle.messages import swapped
 from regreen.oracle.records import Paths, Record, need, need_all
 from regreen.values import Rung, RunReport, RunRequest, TestOutcome, TestStatus
 
@@ -28,15 +28,12 @@ def batch_message(requests: Sequence[RunRequest], park: int, paths: Paths, *, te
     Raises:
         UnreadableText: an overlay is no text.
     """
-    overlays = [next(iter(request.overlay.items())) for request in requests]
     return {
         "op": "batch",
         "park": park,
         "temp": str(temp),
         "seconds": requests[0].processor_seconds,
-        "candidates": [
-            {"path": str(paths.copy(path)), "text": edits.decode(data).text} for path, data in overlays
-        ],
+        "candidates": [swapped(request.overlay, paths) for request in requests],
     }
 
 

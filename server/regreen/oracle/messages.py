@@ -46,7 +46,7 @@ def run_message(
         "temp": str(temp),
         "env": dict(environment),
         "overlaid": [str(paths.copy(path)) for path in request.overlay],
-        "spectrum": request.spectrum or park,
+        "spectrum": request.spectrum or park or bool(request.compare),
         "collect_only": request.collect_only,
         "park": park,
         "details": request.details,
@@ -55,6 +55,7 @@ def run_message(
         "canaries": _places(request.canaries, paths),
         "observe": _places(request.observe, paths),
         "observe_during": list(request.observe_during),
+        "compare": [swapped(overlay, paths) for overlay in request.compare],
         "kind": project.kind,
         "confine": dict(confine),
     }
@@ -87,10 +88,18 @@ def hot_message(request: RunRequest, park: int, paths: Paths, *, temp: Path) -> 
     Raises:
         UnreadableText: the overlay is no text.
     """
-    path, text = "", ""
-    for overlaid, data in request.overlay.items():
-        path, text = str(paths.copy(overlaid)), edits.decode(data).text
-    return {"op": "hot", "park": park, "path": path, "text": text, "temp": str(temp)}
+    where = swapped(request.overlay, paths) if request.overlay else {"path": "", "text": ""}
+    return {"op": "hot", "park": park, **where, "temp": str(temp)}
+
+
+def swapped(overlay: Mapping[Path, bytes], paths: Paths) -> dict[str, str]:
+    """The `path` and `text` of an overlay of one file.
+
+    Raises:
+        UnreadableText: it is no text.
+    """
+    ((path, data),) = overlay.items()
+    return {"path": str(paths.copy(path)), "text": edits.decode(data).text}
 
 
 def _places(points: tuple[CanaryPoint, ...], paths: Paths) -> list[dict[str, Any]]:

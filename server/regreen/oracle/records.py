@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from regreen.errors import OracleFailed
-from regreen.values import Comparison, Failure, Frame, Isolation, Local, TestOutcome, TestStatus
+from regreen.values import ComparedCall, Comparison, Failure, Frame, Isolation, Local, TestOutcome, TestStatus
 
 T = TypeVar("T")
 
@@ -279,3 +279,19 @@ def covered(record: Record, paths: Paths) -> dict[Path, frozenset[int]]:
         if not all(type(number) is int for number in need(lines, path, list)):
             raise OracleFailed(f"the probe covered lines of {path} that are not numbers")
     return {paths.user(path): frozenset(n - 1 for n in numbers) for path, numbers in lines.items()}
+
+
+def compared(record: Record) -> ComparedCall:
+    """Decode a `compared`."""
+    answers = need_all(record, "answers", str)
+    before, after = need(record, "before", int), need(record, "after", list)
+    if not all(
+        type(n) is int and 0 <= n < len(answers) for n in [before, *(n for n in after if n is not None)]
+    ):
+        raise OracleFailed(f"the probe gave {record.get('call')} answers that it does not name")
+    return ComparedCall(
+        call=need(record, "call", str),
+        test=need(record, "test", str),
+        before=answers[before],
+        after=tuple(None if n is None else answers[n] for n in after),
+    )

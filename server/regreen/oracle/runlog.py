@@ -13,7 +13,7 @@ from pathlib import Path
 from regreen.errors import OracleFailed
 from regreen.oracle import records
 from regreen.oracle.records import Paths, Preload, Record, need, need_all
-from regreen.values import Failure, Frame, Rung, RunReport, Spectrum, TestOutcome, TestStatus
+from regreen.values import ComparedCall, Failure, Frame, Rung, RunReport, Spectrum, TestOutcome, TestStatus
 
 PASSED_PHASES = dict.fromkeys(("setup", "call", "teardown"), "passed")
 TESTS_FAILED = 1
@@ -46,6 +46,7 @@ class RunLog:
     incomplete: set[str] = field(default_factory=set)  # passed, but not in each phase
     canary_arrived: bool = False
     behaviour: str = ""
+    compared: list[ComparedCall] = field(default_factory=list)
     isolation: str = "none"
     unconfined: str = ""  # why the confinement that was asked for is not possible
     forged: str = ""  # why nothing that the run told is believed
@@ -83,6 +84,7 @@ class RunLog:
             "test": self._test,
             "canary": self._canary,
             "behaviour": self._behaviour,
+            "compared": self._compared,
             "finished": self._finished,
             "ended": self._ended,
         }.get(need(record, "ev", str))
@@ -149,6 +151,9 @@ class RunLog:
 
     def _behaviour(self, record: Record) -> None:
         self.behaviour = need(record, "digest", str)
+
+    def _compared(self, record: Record) -> None:
+        self.compared.append(records.compared(record))
 
     def _finished(self, record: Record) -> None:
         self.finished = True
@@ -234,6 +239,7 @@ class RunLog:
             origins=frozenset(self.origins),
             canary_arrived=self.canary_arrived,
             behaviour=self.behaviour,
+            compared=tuple(self.compared),
             problem=problem,
             uncompilable=frozenset(self.uncompilable),
             isolation=self.isolation,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from regreen.pipeline.confidence import vote
 from regreen.pipeline.ground import Ground
 from regreen.pipeline.parts import Tools
 from regreen.pipeline.proof import prove
-from regreen.pipeline.ranking import ranked
+from regreen.pipeline.ranking import alike, ranked
 from regreen.pipeline.search import Budget, Found, Search
+from regreen.pipeline.votes import answered
 from regreen.settings import Settings
-from regreen.values import VerifiedFix
+from regreen.values import UNKNOWN, VerifiedFix
 
 
 async def proven(
@@ -27,7 +29,8 @@ async def proven(
     """
     fixes: list[tuple[VerifiedFix, Found]] = []
     refused: Counter[str] = Counter()
-    for found in ranked(hunt.found):
+    plausible = ranked(await answered(hunt.found, ground.field, tools))
+    for found in plausible:
         whole = any(not fix.target_only for fix, _ in fixes)
         if len(fixes) >= settings.heal_offers or (whole and budget.spent):
             break
@@ -35,16 +38,19 @@ async def proven(
         if not isinstance(answer, VerifiedFix):
             refused[answer.reason] += 1
         elif all(answer.diff != fix.diff for fix, _ in fixes):  # two candidates may shrink to one
-            fixes.append((answer, found))
+            asked = answer.candidate == found.candidate  # and not what is left of it, minimised
+            said = vote(found, plausible, ground.field.known) if asked else UNKNOWN
+            evidence = replace(answer.evidence, vote=said)
+            fixes.append((replace(answer, evidence=evidence), found))
     fixes.sort(key=lambda pair: (pair[0].target_only, bool(pair[0].flags)))
     return tuple(_with_rivals(fix, found, fixes) for fix, found in fixes), refused
 
 
 def _with_rivals(fix: VerifiedFix, found: Found, fixes: list[tuple[VerifiedFix, Found]]) -> VerifiedFix:
-    """Name the other offers, as good by their tests, that returned something else on the calls the tests made."""
+    """Name the other offers, as good by their tests, that behave differently."""
     rivals = tuple(
         other.fix_id
         for other, theirs in fixes
-        if theirs.behaviour != found.behaviour and other.target_only == fix.target_only
+        if not alike(theirs, found) and other.target_only == fix.target_only
     )
     return replace(fix, differs_from=rivals)

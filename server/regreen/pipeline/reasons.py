@@ -49,7 +49,7 @@ def offer_reason(fixes: Sequence[VerifiedFix]) -> str:
     if len(fixes) > 1:
         alike = not best.differs_from
         sentence += f" {len(fixes)} fixes pass" + (
-            "; they behave alike on every call the tests make." if alike else "; they behave differently."
+            "; they behave alike." if alike else "; they behave differently."
         )
     if best.evidence.still_red:
         sentence += f" Still red, though they run the patched code: {counted(len(best.evidence.still_red), 'other test')}."

@@ -21,6 +21,7 @@ from regreen.validation.ladder import (
 )
 from regreen.validation.literals import COPIED
 from regreen.values import (
+    Answer,
     Candidate,
     CandidateVerdict,
     Flag,
@@ -90,6 +91,7 @@ class Found:
         leaves: how many of the selected tests are red still.
         flags: what asks for a second look.
         behaviour: equal for candidates whose patched functions returned the same on every call the tests made.
+        answers: to those calls and others like them; none where that is not known.
     """
 
     candidate: Candidate
@@ -98,6 +100,7 @@ class Found:
     mends: int = 1
     leaves: int = 0
     flags: tuple[Flag, ...] = ()
+    answers: tuple[Answer, ...] = ()
 
 
 @dataclass(slots=True)

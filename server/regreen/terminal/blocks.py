@@ -63,6 +63,7 @@ def _fix_rows(fix: VerifiedFix, *, other: bool) -> list[RenderableType]:
         rows.append(Text(f"  or {visible(fix.candidate.title)}{differs}:"))
     rows.append(coloured(fix.diff, indent="    "))
     rows.append(Text.assemble(("  ✔ ", "bold green"), visible(sentence(fix.evidence))))
+    rows += [Text.assemble(("  • ", "dim"), visible(line)) for line in fix.evidence.vote.lines]
     if fix.flags:
         rows.append(Text.assemble(("  ⚠ ", "bold yellow"), visible(fix.warning)))
     return rows

@@ -11,12 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 from regreen import edits
 from regreen.terminal.evidence import sentence
-from regreen.values import CandidateVerdict, Evidence, Failure, HealResult, Progress, VerifiedFix
+from regreen.values import CandidateVerdict, Evidence, Failure, HealResult, Progress, VerifiedFix, Vote
 
 VERSION = 1
 
@@ -131,6 +132,17 @@ def evidence_fields(evidence: Evidence) -> dict[str, Any]:
         "isolation": evidence.isolation,
         "seconds": round(evidence.seconds, 3),
         "notes": list(evidence.notes),
+        **vote_fields(evidence.vote),
+    }
+
+
+def vote_fields(vote: Vote) -> dict[str, Any]:
+    """How the fix behaves where no test looks, held against the other plausible patches."""
+    return {
+        "confidence": vote.confidence.value,
+        "confidence_reason": vote.reason,
+        "rival": vote.rival and asdict(vote.rival),
+        "changes": [asdict(change) for change in vote.changes],
     }
 
 

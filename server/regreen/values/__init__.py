@@ -11,16 +11,21 @@ Frozen dataclasses without behaviour that needs IO. Conventions, everywhere:
 from __future__ import annotations
 
 from regreen.values.heals import (
+    UNKNOWN,
+    Answer,
     Candidate,
     CandidateVerdict,
+    Confidence,
     Evidence,
     Flag,
     HealResult,
     Outcome,
     Progress,
+    Rival,
     Suspect,
     Verdict,
     VerifiedFix,
+    Vote,
 )
 from regreen.values.projects import (
     FileEdit,
@@ -35,6 +40,7 @@ from regreen.values.projects import (
 )
 from regreen.values.runs import (
     CanaryPoint,
+    ComparedCall,
     Comparison,
     Failure,
     Frame,
@@ -49,10 +55,14 @@ from regreen.values.runs import (
 )
 
 __all__ = [
+    "UNKNOWN",
+    "Answer",
     "CanaryPoint",
     "Candidate",
     "CandidateVerdict",
+    "ComparedCall",
     "Comparison",
+    "Confidence",
     "Evidence",
     "Failure",
     "FileEdit",
@@ -66,6 +76,7 @@ __all__ = [
     "Outcome",
     "Progress",
     "Project",
+    "Rival",
     "RunReport",
     "RunRequest",
     "Rung",
@@ -79,5 +90,6 @@ __all__ = [
     "TextEdit",
     "Verdict",
     "VerifiedFix",
+    "Vote",
     "WorkingCopy",
 ]

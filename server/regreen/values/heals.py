@@ -88,6 +88,79 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a patch makes of one call of the function it changes.
+
+    Args:
+        call: for people ("mean([])").
+        test: the test that makes it; "" when it was made up.
+        before: what it returned, or the exception it raised, without the patch.
+        after: the same with it.
+    """
+
+    call: str
+    test: str
+    before: str
+    after: str
+
+
+class Confidence(enum.Enum):
+    """How sure the other plausible patches make us of a fix."""
+
+    AGREED = "agreed"  # there are others, and all behave alike, also where the tests do not look
+    SPLIT = "split"  # another one behaves differently
+    THIN = "thin"  # too little to go by
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """The best other patch that behaves differently.
+
+    Args:
+        title: what it does, for people.
+        call: the shortest call on which the two differ.
+        ours, theirs: what it comes to with the fix, and with that patch.
+    """
+
+    title: str
+    call: str
+    ours: str
+    theirs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What the plausible patches of one failure say about one of them, asked for what no test asks.
+
+    Args:
+        confidence: the class.
+        reason: why it is that, for people ("4 patches behave alike on 120 calls").
+        rival: of a split.
+        changes: calls that green tests make and that come to something else than without the fix, though no test
+            noticed; bounded.
+    """
+
+    confidence: Confidence
+    reason: str
+    rival: Rival | None = None
+    changes: tuple[Answer, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of it, for people: the class and why, then each change."""
+        said = f"{self.confidence.value}: {self.reason}"
+        if self.rival is not None:
+            one = self.rival
+            said += f". A: {one.call} → {one.ours}, B: {one.theirs} (A is this one, B is {one.title})"
+        changes = [f"no test notices {one.call}: {one.before} → {one.after}" for one in self.changes]
+        return (said, *changes)
+
+
+UNKNOWN = Vote(Confidence.THIN, "it was not compared with others")
+"""Of a fix of which nothing else is known."""
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateVerdict:
     """What became of one candidate, and why, in one line for people."""
 
@@ -114,6 +187,7 @@ class Evidence:
         seconds: from the start of the heal to this proof.
         command: a shell line that reproduces the proof once the fix is applied.
         notes: honest remarks ("runs reduced to 1: the test takes 7.2 s").
+        vote: how it behaves where no test looks, held against the other plausible patches.
     """
 
     red_to_green: tuple[str, ...]
@@ -129,6 +203,7 @@ class Evidence:
     seconds: float
     command: str
     notes: tuple[str, ...] = ()
+    vote: Vote = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

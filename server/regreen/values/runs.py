@@ -136,6 +136,23 @@ class CanaryPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class ComparedCall:
+    """What one call of a function came to with the unpatched text and with each of several candidates.
+
+    Args:
+        call: for people ("mean([])").
+        test: the test that made it; "" for a call that no test made.
+        before: what it returned, or the exception it raised, without a patch.
+        after: the same with each candidate, in their order; None where that is not known.
+    """
+
+    call: str
+    test: str
+    before: str
+    after: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunRequest:
     """One run of some tests in a private copy.
 
@@ -155,6 +172,8 @@ class RunRequest:
         canaries: raise the canary here and record its arrival.
         observe: (file, 0-based line of the patched text) inside functions whose calls are digested.
         observe_during: the tests whose calls are digested; tracing makes a test several times as slow.
+        compare: overlays of one file each, not run by the tests: what they answer to the calls that the tests make,
+            and to others like those.
         relaxed: keep it from changing what is the user's, and from nothing else: it shows what the isolation
             itself turns red. Only for unpatched text.
         seconds_per_test, seconds, import_seconds: limits; import and collection have their own.
@@ -176,6 +195,7 @@ class RunRequest:
     canaries: tuple[CanaryPoint, ...] = ()
     observe: tuple[CanaryPoint, ...] = ()
     observe_during: tuple[str, ...] = ()
+    compare: tuple[Mapping[Path, bytes], ...] = ()
     relaxed: bool = False
     seconds_per_test: float = 30.0
     seconds: float = 600.0
@@ -204,6 +224,7 @@ class RunReport:
         problem: why the run as a whole is unusable ("import timed out", "cannot compile …"), else "".
         uncompilable: overlaid files that do not compile in the user's Python.
         behaviour: digest of what the observed functions returned, call by call, while the observed tests ran; "" when nothing was observed.
+        compared: the calls that could be compared; none unless asked for.
         isolation: how it was confined: "full" | "partial" | "none".
         stderr: the tail of what the process wrote.
         foreign: project modules that were imported from anywhere else than the copy: name → file. For
@@ -223,6 +244,7 @@ class RunReport:
     problem: str = ""
     uncompilable: frozenset[Path] = frozenset()
     behaviour: str = ""
+    compared: tuple[ComparedCall, ...] = ()
     isolation: str = "none"
     stderr: str = ""
     seconds: float = 0.0

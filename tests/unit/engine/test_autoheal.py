@@ -121,12 +121,12 @@ async def test_what_to_look_at_twice_is_said_wherever_the_fix_is_offered(bench: 
     cart, tests = bench.root / "cart.py", bench.root / "tests/test_cart.py"
     await bench.until(lambda: bench.engine.queries.fixes_at(cart, 3, 3))
     [offer] = bench.engine.queries.fixes_at(cart, 3, 3)
-    assert fix_title(offer).endswith(f"(2 affected tests green). {warning}")
+    assert fix_title(offer).endswith(f"(2 affected tests green, thin). {warning}")
     assert f"**{warning}**" in bench.engine.queries.explain(TEST)
     [mark] = bench.engine.queries.marks(cart)
     assert mark.message == f"Verified fix: `-=` → `+=` for test_total. {warning}"
     assert [lens.title.partition(" · Apply ")[2] for lens in bench.engine.queries.lenses(tests)] == [
-        f"`-=` → `+=` · {warning}",
+        f"`-=` → `+=` (thin) · {warning}",
         "",
     ]
     [red] = bench.engine.queries.reds_at(cart, 3, 3)

@@ -135,6 +135,19 @@ def test_the_behaviour_of_observed_functions_is_their_digest() -> None:
     assert log_of([record]).report(0, "").behaviour == record["digest"]
 
 
+def test_compared_calls_have_an_answer_of_each_candidate_that_was_asked() -> None:
+    first, second = log_of(golden("compared.jsonl")).report(0, "").compared
+    assert (first.call, first.test) == ("mean([])", "tests/test_mean.py::test_empty")
+    assert (first.before, first.after) == ("ZeroDivisionError", ("0.0", "ZeroDivisionError", None))
+    assert (second.test, second.before, second.after) == ("", "3.0", ("3.0", "3.0", None))
+
+
+def test_an_answer_that_is_not_named_breaks_the_protocol() -> None:
+    record = golden("compared.jsonl")[0]
+    with pytest.raises(OracleFailed):
+        log_of([{**record, "after": [2, 0, None]}])
+
+
 def test_a_hang_keeps_its_frames_and_lines() -> None:
     *before, stack, _ended = golden("hang.jsonl")
     log = log_of(before)

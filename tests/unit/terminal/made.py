@@ -6,8 +6,10 @@ from pathlib import Path
 
 from regreen import edits
 from regreen.values import (
+    Answer,
     Candidate,
     CandidateVerdict,
+    Confidence,
     Evidence,
     Failure,
     FileEdit,
@@ -15,16 +17,24 @@ from regreen.values import (
     Frame,
     HealResult,
     Outcome,
+    Rival,
     Suspect,
     TestSelection,
     TextEdit,
     Verdict,
     VerifiedFix,
+    Vote,
 )
 
 BEFORE = "def total(prices):\n    result = 0\n    for price in prices:\n        result -= price\n    return result\n"
 
 COPIED = Flag("test-literal", "returns a literal of the test: 6")
+SPLIT = Vote(
+    Confidence.SPLIT,
+    "1 of 3 patches that pass behave differently",
+    Rival("`result = 0` → `result = 6`", "total([])", "0", "6"),
+    (Answer("total([1])", "tests/test_cart.py::test_one", "-1", "1"),),
+)
 REMOVED = Flag("removed-assert", "removes an assert")
 
 
@@ -49,6 +59,7 @@ def evidence(**changes: object) -> Evidence:
         "isolation": "full",
         "seconds": 0.84,
         "command": "python -m pytest tests/test_cart.py::test_total",
+        "vote": SPLIT,
     }
     return Evidence(**{**values, **changes})  # type: ignore[arg-type]
 

@@ -74,6 +74,8 @@ def test_a_verified_fix_is_shown_with_cause_diff_evidence_and_proof(tmp_path: Pa
         "    +        result += price\n"
         "         return result\n"
         "  ✔ 1 red → green, 37 still green, 3/3 runs, tests untouched, 1 line, 0.8 s\n"
+        "  • split: 1 of 3 patches that pass behave differently. A: total([]) → 0, B: 6 (A is this one, B is `result = 0` → `result = 6`)\n"
+        "  • no test notices total([1]): -1 → 1\n"
         "  reproduce: python -m pytest tests/test_cart.py::test_total\n\n"
     )
 
@@ -103,7 +105,7 @@ def test_what_to_look_at_twice_stands_below_the_evidence(tmp_path: Path) -> None
     )
     text = shown(blocks.result_block(made.result(tmp_path, best, other)))
     assert text.count("Look twice") == 1
-    assert "0.8 s\n  ⚠ Look twice: removes an assert; returns a literal of the test: 6.\n" in text
+    assert "-1 → 1\n  ⚠ Look twice: removes an assert; returns a literal of the test: 6.\n" in text
 
 
 def test_node_ids_with_brackets_are_no_markup(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from regreen_probe import cache, confine, held, parked, plugin, run, suite, tuning
+from regreen_probe import cache, compare, confine, held, parked, plugin, run, suite, tuning
 from regreen_probe.forking import Forking
 from regreen_probe.pipe import Pipe
 
@@ -31,7 +31,7 @@ class Primer:
         self.running: run.Running | None = None
         self.args = tuning.arguments(request)
         # pytest has to know them, in their place, before there is a run to make them for.
-        self.plugins = [object.__new__(plugin.Reporter), object.__new__(tuning.Tuner)]
+        self.plugins = [object.__new__(kind) for kind in (plugin.Reporter, tuning.Tuner, compare.Comparing)]
 
     @property
     def pipe(self) -> Pipe:
@@ -64,7 +64,7 @@ class Primer:
         own = self.running.begin()
         for known, made in zip(self.plugins, own.plugins):  # noqa: B905 — Python 3.9 has no `strict`
             known.__dict__.update(made.__dict__)
-        own.reporter, own.tuner = own.plugins = self.plugins
+        own.reporter, own.tuner, own.comparing = own.plugins = self.plugins
         suite.name_program(own.args)
         files = config.known_args_namespace.file_or_dir
         files[len(files) - len(self.request["args"]) :] = own.tuner.chosen

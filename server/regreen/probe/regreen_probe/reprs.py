@@ -83,19 +83,36 @@ def stable(value: object, depth: int = 6) -> str:
 
 def _stable(value: object, depth: int) -> str:
     kind = type(value)
-    if kind in (list, tuple, set, frozenset):
+    if kind in _BRACKETS:
+        if not value:
+            return repr(value)
+        left, right = _BRACKETS[kind]
         if depth == 0:
-            return kind.__name__
-        parts = [_stable(part, depth - 1) for part in list(value)[:40]]
-        return "{}({}:{})".format(
-            kind.__name__, len(value), ", ".join(parts if kind in (list, tuple) else sorted(parts))
-        )
-    if kind is dict:
-        if depth == 0:
-            return "dict"
-        pairs = [_stable(k, depth - 1) + ": " + _stable(v, depth - 1) for k, v in list(value.items())[:40]]
-        return "dict({}:{})".format(len(value), ", ".join(pairs))
+            return left + "…" + right
+        if kind is dict:
+            pairs = list(value.items())[:ITEMS]
+            parts = [_stable(k, depth - 1) + ": " + _stable(v, depth - 1) for k, v in pairs]
+        else:
+            parts = [_stable(part, depth - 1) for part in list(value)[:ITEMS]]
+        if kind in (set, frozenset):
+            parts.sort()
+        if len(value) > ITEMS:
+            parts.append(f"… {len(value) - ITEMS} more")
+        return left + ", ".join(parts) + ("," if kind is tuple and len(value) == 1 else "") + right
+    if kind is float:
+        return repr(float(f"{value:.12g}"))  # what another order of the same sum would give, too
     if kind.__repr__ is object.__repr__:
         state = getattr(value, "__dict__", None)
         return type_name(kind) + (_stable(state, depth - 1) if depth and type(state) is dict else "")
     return _ADDRESS.sub("0x", clip(repr(value), REPR))
+
+
+_BRACKETS = {
+    list: ("[", "]"),
+    tuple: ("(", ")"),
+    set: ("{", "}"),
+    frozenset: ("frozenset({", "})"),
+    dict: ("{", "}"),
+}
+ITEMS = 40
+"""Of a container."""

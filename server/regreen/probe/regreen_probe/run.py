@@ -92,6 +92,7 @@ class Running:
         result = self.suite.finished(status)
         if self.request["observe"]:
             self.pipe.send(self.observer.record())
+        self.suite.comparing.compare(self.pipe.send)
         self.pipe.send({**result, "seconds": round(time.perf_counter() - self.began, 6)})
 
 

@@ -10,7 +10,7 @@ import sysconfig
 from regreen_probe import confine, identity, loader, preload, redirect, signals
 from regreen_probe.pipe import Pipe
 
-NEEDS_PYTEST = ("comparisons", "failures", "parked", "plugin", "primer", "tuning")
+NEEDS_PYTEST = ("compare", "comparisons", "failures", "parked", "plugin", "primer", "tuning")
 """Our own modules that every run needs and that import pytest."""
 
 
@@ -59,7 +59,7 @@ class Suite:
 
     Attributes:
         args: the command line.
-        reporter, tuner, plugins: what pytest is to be given.
+        reporter, tuner, comparing, plugins: what pytest is to be given.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Suite:
         commands: int | None,
     ) -> None:
         prepare()
-        from regreen_probe import comparisons, failures, parked, plugin, tuning
+        from regreen_probe import compare, comparisons, failures, parked, plugin, tuning
 
         self.request, self.pipe, self.roots, self.options = request, pipe, roots, options
         self.describer = failures.Describer(roots.in_copy, comparisons.Compared(), details=request["details"])
@@ -90,7 +90,8 @@ class Suite:
         if request["kind"] == "django":
             os.environ.setdefault("DJANGO_SETTINGS_MODULE", tuning.django_settings(request["rootdir"]))
         self.args = tuning.arguments(request)
-        self.plugins = [self.reporter, self.tuner]
+        self.comparing = compare.Comparing(request["compare"], options.tables)
+        self.plugins = [self.reporter, self.tuner, self.comparing]
         if commands is not None:
             self.plugins.append(parked.Parking(commands, pipe, confinement, self.reporter, options.tables))
 
