@@ -17,7 +17,7 @@ TESTS = """from cart import total
 
 
 def test_total():
-    assert total([10, 5]) == 15
+    assert total([10, -15]) == -5
 
 
 def test_empty():

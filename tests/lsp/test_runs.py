@@ -53,7 +53,7 @@ async def test_the_whole_story(editor: Editor, cart: Shop) -> None:
     assert action.is_preferred
     assert [d.code for d in action.diagnostics or ()] == ["test-failed"]
     (red,) = editor.red(cart.tests)
-    assert "Expected 15, got -15" in red.message
+    assert "Expected -5, got 5" in red.message
     assert (red.range.start.line, red.range.start.character) == (4, 4)
     assert editor.published[cart.tests].version == editor.buffers[cart.tests].version
     hints = [d for d in editor.client.diagnostics[cart.cart.as_uri()] if d.code == "verified-fix"]
@@ -100,7 +100,9 @@ async def test_a_fix_to_look_at_twice_comes_last_says_so_and_is_not_preferred(
     assert first.title.startswith("Fix test_stored: `pickle` → `pickel` in store.py:5 (")
     assert [action.is_preferred for action in (*others, last)] == [True, *[None] * len(others)]
     assert not [action.title for action in others if "Look twice" in action.title]
-    assert last.title.endswith(" affected test green, thin). Look twice: imports a module with much power: pickle.")
+    assert last.title.endswith(
+        " affected test green, split). Look twice: imports a module with much power: pickle."
+    )
     assert (await editor.command("diff", fix=fix_of(last)))["title"] == last.title
 
 

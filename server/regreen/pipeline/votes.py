@@ -40,9 +40,10 @@ async def answered(found: Sequence[Found], field: Field, tools: Tools) -> list[F
         stop_at_first_failure=False,
     )
     report = await tools.oracle.run(request)
+    compared = report.compared if not report.problem else ()
     answers: list[tuple[Answer, ...]] = [()] * len(found)
     for place, n in enumerate(single):
-        told = [(one, one.after[place]) for one in report.compared]
+        told = [(one, one.after[place]) for one in compared]
         answers[n] = tuple(
             Answer(one.call, one.test, one.before, after) for one, after in told if after is not None
         )

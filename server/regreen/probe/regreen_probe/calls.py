@@ -14,6 +14,8 @@ DIFFERENT = 60
 """How many different calls are kept."""
 WATCHED = 2000
 """Of one test. A function that a loop calls a million times would cost more to watch than to run."""
+COPYING_SECONDS = 0.5
+"""For all copies of what calls were given."""
 
 
 class Call:
@@ -55,6 +57,7 @@ class Recorder:
         self.functions = functions
         self.calls: dict[str, Call] = {}
         self.slowest = 0.0
+        self.copying = COPYING_SECONDS
         self.test = ""
         self.left = 0
         self.inside = False
@@ -71,15 +74,17 @@ class Recorder:
     def _enter(self, frame: types.FrameType, event: str, _arg: object):
         if self.inside or event != "call" or frame.f_code not in self.functions:
             return None
-        if not self.left or len(self.calls) >= DIFFERENT:
+        if not self.left or len(self.calls) >= DIFFERENT or self.copying < 0:
             sys.settrace(None)
             return None
         frame.f_trace_lines = False
         self.left -= 1
         self.inside = True
+        began = time.process_time()
         call = _copied(self.functions[frame.f_code], frame, self.test)
         if call is not None:
             self.calls.setdefault(call.text, call)
+        self.copying -= time.process_time() - began
         began = time.process_time()
 
         def follow(_frame: types.FrameType, event: str, _arg: object):

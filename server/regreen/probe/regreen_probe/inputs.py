@@ -9,11 +9,14 @@ from __future__ import annotations
 import copy
 import dataclasses
 import random
+import time
 
 from regreen_probe.calls import Call
 
 TRIES = 600
 """How often another call is made up; some are as those that are there already."""
+SECONDS = 0.5
+"""For making them up: what was seen may be large."""
 
 
 def more(calls: list[Call], wanted: int) -> list[Call]:
@@ -21,8 +24,9 @@ def more(calls: list[Call], wanted: int) -> list[Call]:
     choose = random.Random(0)  # noqa: S311 — chance has to be the same every time
     known = {call.text for call in calls}
     made: list[Call] = []
+    until = time.process_time() + SECONDS
     for _ in range(TRIES):
-        if len(made) == wanted:
+        if len(made) == wanted or time.process_time() > until:
             break
         new = _another(choose.choice(calls), calls, choose)
         if new is not None and new.text not in known:
