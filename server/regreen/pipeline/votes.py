@@ -32,8 +32,9 @@ async def answered(found: Sequence[Found], field: Field, tools: Tools) -> list[F
     watched = _watched(found, field)
     if not single or not watched:
         return list(found)
+    by_model = any(found[n].candidate.origin == "model" for n in single)
     request = replace(
-        request_for(field.target, field.snapshot, {}),
+        request_for(field.target, field.snapshot, {}, "model" if by_model else "template"),
         nodeids=watched,
         compare=tuple(overlays[n] for n in single),
         details=False,

@@ -205,7 +205,7 @@ class RunRequest:
     @property
     def is_unpatched(self) -> bool:
         """Whether it runs the snapshot's own text, and nothing put into it."""
-        return not self.overlay and not self.canaries
+        return not self.overlay and not self.canaries and not self.compare
 
 
 @dataclass(frozen=True, slots=True)
