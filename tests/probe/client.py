@@ -263,7 +263,8 @@ class Copy:
             "op": "run", "id": 1, "key": KEY.hex(), "park": False, "cwd": str(self.root), "rootdir": str(self.root), "roots": self.roots,
             "args": list(args), "leave_out": [], "temp": str(self.temp),
             "overlaid": [], "spectrum": False, "collect_only": False, "details": True, "stop_first": False, "known_red": [],
-            "canaries": [], "observe": [], "observe_during": [], "compare": [], "confine": self.confine(), "env": {}, "kind": "pytest",
+            "canaries": [], "observe": [], "observe_during": [], "compare": [], "synthesise": [], "synthesise_seconds": 3.0,
+            "confine": self.confine(), "env": {}, "kind": "pytest",
         }  # fmt: skip
 
     def full(self, **fields: Any) -> Record:

@@ -71,6 +71,8 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         ).records
         other = [{"path": cart, "text": FILES["cart.py"].replace("return n", "return n + 1")}]
         records += started.run(copy, "test_cart.py::test_total", spectrum=True, compare=other).records
+        seen = [{"path": cart, "line": 2}]
+        records += started.run(copy, "test_cart.py::test_total", synthesise=seen).records
         records += started.run(copy, overlaid=[str(copy.root / "broken.py")]).records
         number, parked = started.park(copy, "test_cart.py::test_total")
         records += [parked, *started.hot(copy, number, "test_cart.py", "").records]
@@ -86,7 +88,7 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.parametrize(
-    "name", ["hello", "run", "hang", "uncompilable", "behaviour", "compared", "hot", "waiting"]
+    "name", ["hello", "run", "hang", "uncompilable", "behaviour", "compared", "synthesis", "hot", "waiting"]
 )
 def test_every_golden_record_has_a_real_one_of_its_shape(real: list[Record], name: str) -> None:
     shapes: dict[str, list[Any]] = {}

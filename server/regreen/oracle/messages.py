@@ -56,6 +56,8 @@ def run_message(
         "observe": _places(request.observe, paths),
         "observe_during": list(request.observe_during),
         "compare": [swapped(overlay, paths) for overlay in request.compare],
+        "synthesise": _places(request.synthesise, paths),
+        "synthesise_seconds": request.synthesise_seconds,
         "kind": project.kind,
         "confine": dict(confine),
     }

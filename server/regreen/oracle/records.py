@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from regreen.errors import OracleFailed
-from regreen.values import ComparedCall, Comparison, Failure, Frame, Isolation, Local, TestOutcome, TestStatus
+from regreen.values import (
+    ComparedCall,
+    Comparison,
+    Expression,
+    Failure,
+    Frame,
+    Isolation,
+    Local,
+    TestOutcome,
+    TestStatus,
+)
 
 T = TypeVar("T")
 
@@ -245,6 +255,19 @@ def failure(record: Record, paths: Paths, nodeid: str, path: Path, line: int, se
         hints={name: need(hints, name, str) for name in hints},
         output=need(record, "output", str),
         seconds=seconds,
+    )
+
+
+def expression(record: Record, paths: Paths) -> Expression:
+    """Decode an `expression`."""
+    return Expression(
+        path=paths.user(need(record, "path", str)),
+        start=(need(record, "line", int) - 1, need(record, "column", int)),
+        end=(need(record, "end_line", int) - 1, need(record, "end_column", int)),
+        text=need(record, "text", str),
+        kind=need(record, "kind", str),
+        size=need(record, "size", int),
+        fits=need(record, "fits", bool),
     )
 
 

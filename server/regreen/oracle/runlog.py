@@ -13,7 +13,17 @@ from pathlib import Path
 from regreen.errors import OracleFailed
 from regreen.oracle import records
 from regreen.oracle.records import Paths, Preload, Record, need, need_all
-from regreen.values import ComparedCall, Failure, Frame, Rung, RunReport, Spectrum, TestOutcome, TestStatus
+from regreen.values import (
+    ComparedCall,
+    Expression,
+    Failure,
+    Frame,
+    Rung,
+    RunReport,
+    Spectrum,
+    TestOutcome,
+    TestStatus,
+)
 
 PASSED_PHASES = dict.fromkeys(("setup", "call", "teardown"), "passed")
 TESTS_FAILED = 1
@@ -47,6 +57,7 @@ class RunLog:
     canary_arrived: bool = False
     behaviour: str = ""
     compared: list[ComparedCall] = field(default_factory=list)
+    expressions: list[Expression] = field(default_factory=list)
     isolation: str = "none"
     unconfined: str = ""  # why the confinement that was asked for is not possible
     forged: str = ""  # why nothing that the run told is believed
@@ -85,6 +96,7 @@ class RunLog:
             "canary": self._canary,
             "behaviour": self._behaviour,
             "compared": self._compared,
+            "expression": self._expression,
             "finished": self._finished,
             "ended": self._ended,
         }.get(need(record, "ev", str))
@@ -154,6 +166,9 @@ class RunLog:
 
     def _compared(self, record: Record) -> None:
         self.compared.append(records.compared(record))
+
+    def _expression(self, record: Record) -> None:
+        self.expressions.append(records.expression(record, self.paths))
 
     def _finished(self, record: Record) -> None:
         self.finished = True
@@ -240,6 +255,7 @@ class RunLog:
             canary_arrived=self.canary_arrived,
             behaviour=self.behaviour,
             compared=tuple(self.compared),
+            expressions=tuple(self.expressions),
             problem=problem,
             uncompilable=frozenset(self.uncompilable),
             isolation=self.isolation,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from regreen import edits
 from regreen.pipeline.parts import Tools
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.pipeline.stream import Stream
+from regreen.platform.background import uninterrupted
 from regreen.source import ProjectSources
 from regreen.validation.gate import Gate
 from regreen.validation.ladder import Known, Step, Target, judge_alone, request_for
@@ -78,7 +78,7 @@ def prepared(field: Field, candidate: Candidate) -> Ready:
 class Queue:
     """Hands out candidates in order; a handful at a time is made, and screened in one process, ahead of need."""
 
-    def __init__(self, field: Field, candidates: Iterator[Candidate], tools: Tools) -> None:
+    def __init__(self, field: Field, candidates: Stream, tools: Tools) -> None:
         self._field = field
         self._source = candidates
         self._tools = tools
@@ -101,11 +101,12 @@ class Queue:
         for task in self._ahead:
             task.cancel()
         await uninterrupted(asyncio.gather(*self._ahead, return_exceptions=True))
+        await self._source.close()
 
     async def _screened(self) -> list[Ready]:
         """The next handful; judged are those that need no run, and those that one run of them all refuses."""
         async with self._taking:
-            candidates = await run_blocking(lambda: list(islice(self._source, TOGETHER)))
+            candidates = await self._source.take(TOGETHER)
         clock = self._tools.clock
         started = clock.monotonic()
         every: list[Ready] = []

@@ -13,6 +13,7 @@ from regreen.pipeline.pairs import Refused, pairs, together
 from regreen.pipeline.parts import Tools
 from regreen.pipeline.places import patched_points
 from regreen.pipeline.screening import Field, Queue, Ready, prepared
+from regreen.pipeline.stream import Stream
 from regreen.ports import Clock, Reporter
 from regreen.validation.ladder import (
     Step,
@@ -171,7 +172,7 @@ class Search:
 
 async def search(
     field: Field,
-    candidates: Iterator[Candidate],
+    candidates: Stream,
     tools: Tools,
     budget: Budget,
     reporter: Reporter,
@@ -191,7 +192,7 @@ async def search(
     """
     state = Search()
 
-    async def judge_all(stream: Iterator[Candidate], done: Callable[[], bool]) -> bool:
+    async def judge_all(stream: Stream, done: Callable[[], bool]) -> bool:
         """Judge the candidates of a stream until `done`; whether none is left."""
         queue = Queue(field, stream, tools)
         exhausted = False
@@ -226,7 +227,7 @@ async def search(
         budget.candidates -= 1
         _, found = await judge(field, candidate, tools, order)
         state.found += [found] if found is not None else []
-    await judge_all(_combined(state, field, halves), lambda: budget.spent or state.whole)
+    await judge_all(Stream(_combined(state, field, halves), tools.clock), lambda: budget.spent or state.whole)
     return state
 
 

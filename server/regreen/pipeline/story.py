@@ -19,7 +19,9 @@ from regreen.pipeline.parts import Baseline, Tools, merged
 from regreen.pipeline.reasons import cause_of, counted, no_fix_reason, offer_reason
 from regreen.pipeline.reproduce import reproduce
 from regreen.pipeline.search import Budget, search
+from regreen.pipeline.stream import Stream
 from regreen.pipeline.suite import SUITE_SECONDS
+from regreen.pipeline.synthesis import synthesise
 from regreen.pipeline.triage import environment_problem, imported_from_elsewhere, stale_test
 from regreen.ports import Reporter
 from regreen.settings import Settings
@@ -133,8 +135,13 @@ async def _heal(
     catalogue = templates.candidates(target.failure, ground.suspects, ground.field.sources, weight)
     seeds = tuple(first)
     allowed = (one for one in chain(seeds, catalogue) if not ground.field.gate.forbids(one))
+    stream = Stream(
+        allowed,
+        tools.clock,
+        lambda: synthesise(tools.oracle, ground.field, ground.base, ground.suspects, weight),
+    )
     budget = Budget(tools.clock, tools.clock.monotonic() + settings.heal_seconds, settings.heal_candidates)
-    hunt = await search(ground.field, allowed, tools, budget, reporter, seeds)
+    hunt = await search(ground.field, stream, tools, budget, reporter, seeds)
     ending.tried = dict(hunt.tried)
 
     reporter.progress(Progress("verify", f"{len(hunt.found)} plausible", failure.nodeid))

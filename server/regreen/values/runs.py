@@ -153,6 +153,29 @@ class ComparedCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Expression:
+    """A text that may stand at a place of a function, as the values seen there while tests ran tell.
+
+    Args:
+        path: the file.
+        start, end: (0-based line, column in code points) of what it replaces; equal where it is inserted.
+        text: the new text.
+        kind: "value" | "condition" | "special" | "order" | "continue" | "break"; of the last two `text` is the
+            condition of a guard.
+        size: how many names, literals and operations it has.
+        fits: it gives all that is known to be wanted; else only something other than what is there.
+    """
+
+    path: Path
+    start: tuple[int, int]
+    end: tuple[int, int]
+    text: str
+    kind: str
+    size: int
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RunRequest:
     """One run of some tests in a private copy.
 
@@ -174,9 +197,11 @@ class RunRequest:
         observe_during: the tests whose calls are digested; tracing makes a test several times as slow.
         compare: overlays of one file each, not run by the tests: what they answer to the calls that the tests make,
             and to others like those.
+        synthesise: (file, 0-based line) inside functions for which expressions are looked for, in the first red test.
         relaxed: keep it from changing what is the user's, and from nothing else: it shows what the isolation
             itself turns red. Only for unpatched text.
         seconds_per_test, seconds, import_seconds: limits; import and collection have their own.
+        synthesise_seconds: how much processor time that may take once the tests have run.
         processor_seconds: how much processor time all tests may use where candidates are screened together.
     """
 
@@ -196,10 +221,12 @@ class RunRequest:
     observe: tuple[CanaryPoint, ...] = ()
     observe_during: tuple[str, ...] = ()
     compare: tuple[Mapping[Path, bytes], ...] = ()
+    synthesise: tuple[CanaryPoint, ...] = ()
     relaxed: bool = False
     seconds_per_test: float = 30.0
     seconds: float = 600.0
     import_seconds: float = 120.0
+    synthesise_seconds: float = 2.0
     processor_seconds: float = 2.0
 
     @property
@@ -225,6 +252,7 @@ class RunReport:
         uncompilable: overlaid files that do not compile in the user's Python.
         behaviour: digest of what the observed functions returned, call by call, while the observed tests ran; "" when nothing was observed.
         compared: the calls that could be compared; none unless asked for.
+        expressions: what was found where it was to be synthesised, the likeliest of each place first.
         isolation: how it was confined: "full" | "partial" | "none".
         stderr: the tail of what the process wrote.
         foreign: project modules that were imported from anywhere else than the copy: name → file. For
@@ -245,6 +273,7 @@ class RunReport:
     uncompilable: frozenset[Path] = frozenset()
     behaviour: str = ""
     compared: tuple[ComparedCall, ...] = ()
+    expressions: tuple[Expression, ...] = ()
     isolation: str = "none"
     stderr: str = ""
     seconds: float = 0.0

@@ -263,6 +263,7 @@ async def test_the_run_message_is_the_golden_one(tmp_path: Path, stage: Stage) -
         observe=(CanaryPoint(stage.root / "src/cart.py", 11),),
         observe_during=("tests/test_cart.py::test_total",),
         compare=({stage.root / "src/cart.py": b"def total(prices):\n    return sum(prices)\n"},),
+        synthesise=(CanaryPoint(stage.root / "src/cart.py", 11),),
     )
     golden = json.loads((Path(__file__).parents[2] / "golden/wire/request.jsonl").read_text().splitlines()[0])
     text = json.dumps(stage.heard("run")[0])

@@ -13,7 +13,7 @@ from regreen.oracle import records
 from regreen.oracle.messages import preload_message
 from regreen.oracle.records import Held, Paths, Preload
 from regreen.oracle.runlog import RunLog, what_is_left
-from regreen.values import Comparison, Frame, Isolation, Local, TestStatus
+from regreen.values import Comparison, Expression, Frame, Isolation, Local, TestStatus
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "wire"
 SHOP, LIB = Path("/home/ann/shop"), Path("/home/ann/lib")
@@ -146,6 +146,14 @@ def test_an_answer_that_is_not_named_breaks_the_protocol() -> None:
     record = golden("compared.jsonl")[0]
     with pytest.raises(OracleFailed):
         log_of([{**record, "after": [2, 0, None]}])
+
+
+def test_an_expression_has_its_place_in_our_lines() -> None:
+    (record,) = golden("synthesis.jsonl")
+    (found,) = log_of([record]).report(0, "").expressions
+    assert found == Expression(
+        SHOP / "src/cart.py", (11, 11), (11, 16), "price * count", "value", 3, fits=True
+    )
 
 
 def test_a_hang_keeps_its_frames_and_lines() -> None:

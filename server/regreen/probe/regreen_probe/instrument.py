@@ -6,7 +6,7 @@ import ast
 import types
 import warnings
 
-from regreen_probe import canary, markers
+from regreen_probe import canary, digging, holes, markers
 
 
 def compiled(
@@ -15,8 +15,10 @@ def compiled(
     *,
     table: markers.Table | None = None,
     cage: canary.Cage | None = None,
+    sampler: holes.Sampler | None = None,
 ) -> types.CodeType:
-    """Compile a file, with statement markers when there is a `table`, with canaries when there is a `cage`.
+    """Compile a file, with statement markers when there is a `table`, canaries when there is a `cage`, and holes when
+    there is a `sampler`.
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: as compile() does.
@@ -24,11 +26,13 @@ def compiled(
     with warnings.catch_warnings():
         # A cached .pyc would be silent, too: the project's warning filters must not make this an error.
         warnings.simplefilter("ignore")
-        if table is None and cage is None:
+        if table is None and cage is None and sampler is None:
             return compile(source, path, "exec", dont_inherit=True)
         values: dict[str, object] = {}
         try:
             tree = ast.parse(source, path)
+            if sampler is not None:
+                values.update(digging.dig(sampler, tree, path, source))
             if cage is not None:
                 cage.insert(tree, path)
                 values[canary.PLACE] = cage.arrive

@@ -9,6 +9,7 @@ import importlib.machinery
 
 from regreen_probe import cache, instrument, markers
 from regreen_probe.canary import Cage
+from regreen_probe.holes import Sampler
 from regreen_probe.observe import Observer
 
 
@@ -19,12 +20,14 @@ class Options:
         spectrum: insert statement markers.
         cage: the canaries of this run.
         observer: the functions whose calls are digested.
+        sampler: the functions into which holes are put.
     """
 
-    def __init__(self, *, spectrum: bool, cage: Cage, observer: Observer) -> None:
+    def __init__(self, *, spectrum: bool, cage: Cage, observer: Observer, sampler: Sampler) -> None:
         self.spectrum = spectrum
         self.cage = cage
         self.observer = observer
+        self.sampler = sampler
         self.tables: dict[str, markers.Table] = {}
         self.imported: set[str] = set()
         self.compiled: list[str] = []
@@ -38,9 +41,9 @@ class Options:
 
     def code(self, path: str, source: bytes):
         """The code object to execute for one project file."""
-        if self.cage.numbers(path):
+        if self.cage.numbers(path) or self.sampler.lines(path):
             table = markers.Table(path) if self.spectrum else None
-            code = instrument.compiled(path, source, table=table, cage=self.cage)
+            code = instrument.compiled(path, source, table=table, cage=self.cage, sampler=self.sampler)
         else:
             code, table = self.compile(path, source)
         if table is not None:

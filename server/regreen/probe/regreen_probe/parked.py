@@ -160,7 +160,7 @@ class Parked(Forking):
 
         def run() -> list[dict]:
             told.clear()
-            _tear_down(session)  # what a candidate that took too long has left
+            tear_down(session)  # what a candidate that took too long has left
             for item in session.items:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                 if told[-1].get("outcome") in ("failed", "error"):
@@ -168,7 +168,7 @@ class Parked(Forking):
             return [record for record in told if record["ev"] == "test"]
 
         batch.Batch(self.functions, run, mine.send, message["seconds"]).try_all(message["candidates"])
-        _tear_down(session)
+        tear_down(session)
         _end(mine)
 
     def _run(self, message: dict, swaps: list[swap.Swap], pipe: Pipe) -> None:
@@ -183,7 +183,7 @@ class Parked(Forking):
         for number, item in enumerate(session.items):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following[number])
             if session.shouldfail or session.shouldstop:
-                _tear_down(session)
+                tear_down(session)
                 break
         finished = {
             "ev": "finished",
@@ -197,7 +197,7 @@ class Parked(Forking):
         _end(mine)
 
 
-def _tear_down(session) -> None:
+def tear_down(session) -> None:
     """End all fixtures, as a session does in the end."""
     session._setupstate.teardown_exact(None)
 

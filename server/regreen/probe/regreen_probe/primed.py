@@ -43,11 +43,18 @@ def likeness(request: dict) -> Likeness | None:
     """What a `run` message has in common with all that can be forked from the same primed process.
 
     Returns:
-        None when it needs a process of its own: it is to be parked, it is not fully isolated, it has another import
-        path, or a file above the project may hold pytest's options that we see and runs do not.
+        None when it needs a process of its own: it is to be parked, or something to be synthesised in it, it is not
+        fully isolated, it has another import path, or a file above the project may hold pytest's options that we see
+        and runs do not.
     """
     plan = request["confine"]
-    if request["park"] or plan["relaxed"] or plan["level"] != confine.FULL or "PYTHONPATH" in request["env"]:
+    if (
+        request["park"]
+        or request["synthesise"]
+        or plan["relaxed"]
+        or plan["level"] != confine.FULL
+        or "PYTHONPATH" in request["env"]
+    ):
         return None
     root = request["rootdir"]
     copies = {user: copy for copy, user in plan["copies"]}

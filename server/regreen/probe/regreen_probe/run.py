@@ -10,7 +10,7 @@ import tempfile
 import time
 import traceback
 
-from regreen_probe import canary, confine, loader, observe, redirect, suite
+from regreen_probe import canary, confine, holes, loader, observe, redirect, suite
 from regreen_probe.pipe import Pipe
 from regreen_probe.signals import Ear
 
@@ -74,6 +74,7 @@ class Running:
             spectrum=request["spectrum"],
             cage=canary.Cage(request["canaries"], pipe.send_from_fork),
             observer=self.observer,
+            sampler=holes.Sampler(request["synthesise"]),
         )
         redirect.install(roots, os.getcwd(), options)
         sys.dont_write_bytecode = True

@@ -10,7 +10,7 @@ import sysconfig
 from regreen_probe import confine, identity, loader, preload, redirect, signals
 from regreen_probe.pipe import Pipe
 
-NEEDS_PYTEST = ("compare", "comparisons", "failures", "parked", "plugin", "primer", "tuning")
+NEEDS_PYTEST = ("compare", "comparisons", "failures", "parked", "plugin", "primer", "synthesis", "tuning")
 """Our own modules that every run needs and that import pytest."""
 
 
@@ -73,7 +73,7 @@ class Suite:
         commands: int | None,
     ) -> None:
         prepare()
-        from regreen_probe import compare, comparisons, failures, parked, plugin, tuning
+        from regreen_probe import compare, comparisons, failures, forcing, parked, plugin, synthesis, tuning
 
         self.request, self.pipe, self.roots, self.options = request, pipe, roots, options
         self.describer = failures.Describer(roots.in_copy, comparisons.Compared(), details=request["details"])
@@ -92,6 +92,14 @@ class Suite:
         self.args = tuning.arguments(request)
         self.comparing = compare.Comparing(request["compare"], options.tables)
         self.plugins = [self.reporter, self.tuner, self.comparing]
+        if request["synthesise"]:
+            again = forcing.Again(self.reporter, self.tuner)
+            compared = self.describer.compared
+            self.plugins.append(
+                synthesis.Synthesis(
+                    options.sampler, pipe.send, compared, again, request["synthesise_seconds"]
+                )
+            )
         if commands is not None:
             self.plugins.append(parked.Parking(commands, pipe, confinement, self.reporter, options.tables))
 
