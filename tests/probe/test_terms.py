@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import Any
 
@@ -42,6 +43,16 @@ def test_every_text_evaluates_to_the_values_that_are_claimed(spaces: list[dict[s
         for space, value in zip(spaces, term.values, strict=True):
             again = eval(term.text, {}, dict(space))
             assert terms.key_of([again]) == terms.key_of([value]), term.text
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(SPACES, min_size=2, max_size=3))
+def test_parentheses_are_where_they_are_needed(spaces: list[dict[str, Any]]) -> None:
+    several = [{name: space[name] for name in ("a", "b", "flag", "items")} for space in spaces]
+    larger = (term for term in bank(several, {"2": 2}).upto(5) if term.size == 5)
+    for term in itertools.islice(larger, 1500):
+        for space, value in zip(several, term.values, strict=True):
+            assert terms.key_of([eval(term.text, {}, dict(space))]) == terms.key_of([value]), term.text
 
 
 @settings(max_examples=20, deadline=None)

@@ -24,8 +24,8 @@ from regreen_probe import comparisons, forcing, frozen, holes, ordering, product
 from regreen_probe.holes import ORDER, SKIP, TRUTH, VALUE, Hole, Visit
 from regreen_probe.terms import Bank, Term, key_of, kind_of, same
 
-SIZE = 5
-"""Of expressions for which it is known what is wanted."""
+SIZE, SURE_SIZE = 5, 2
+"""Of expressions for which it is known what is wanted, and of those that need not even fit: see `_allowed`."""
 LOOSE_SIZE = 3
 """… and of others."""
 TERNARY_SIZES = (2, 4)
@@ -142,7 +142,8 @@ class Synthesis:
         wrong = frozenset(n for n, visit in enumerate(visits) if not same(visit.value, goal[n]))
         if not wrong:
             return
-        fitting = self._bank(hole, visits).fitting(SIZE, lambda n, value: same(value, goal[n]))
+        size = _allowed(hole, len({key_of([value]) for value in goal}))
+        fitting = self._bank(hole, visits).fitting(size, lambda n, value: same(value, goal[n]))
         for term in _nearest(fitting, hole):
             self._tell(hole, term.text, term.size)
         if len(wrong) < len(visits):
@@ -186,7 +187,8 @@ class Synthesis:
         if value is None:
             return
         conditions = self._bank(hole, visits).fitting(
-            condition_size, lambda n, found: type(found) is bool and found == (n in wrong)
+            min(condition_size, _allowed(hole, len(visits) // 2)),
+            lambda n, found: type(found) is bool and found == (n in wrong),
         )
         for term in _nearest(conditions, hole)[: FITS // 2]:
             text = f"{value.inside(productions.OR)} if {term.text} else {hole.span.text}"
@@ -231,7 +233,8 @@ class Synthesis:
         for visit, truth in zip(visits, goal):  # noqa: B905 — Python 3.9 has no `strict`
             if seen.setdefault(repr(visit.space), truth) != truth:
                 return  # the same in sight, and another truth is wanted
-        fitting = self._bank(hole, visits).fitting(SIZE, lambda n, value: value is goal[n])
+        size = _allowed(hole, len(seen) // 2)
+        fitting = self._bank(hole, visits).fitting(size, lambda n, value: value is goal[n])
         for term in _nearest(fitting, hole):
             self._tell(hole, term.text, term.size, kind=hole.way)
 
@@ -296,6 +299,14 @@ def _read(text: str) -> object:
         return ast.literal_eval(near.group(1) if near else text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return frozen.Unfit
+
+
+def _allowed(hole: Hole, facts: int) -> int:
+    """How large an expression may be of which so many different things are known: something large fits anything.
+
+    A parameter that is put to no use is a fact, too.
+    """
+    return min(SIZE, SURE_SIZE + facts + len(hole.function.idle))
 
 
 def _nearest(terms: Iterator[Term], hole: Hole) -> list[Term]:
