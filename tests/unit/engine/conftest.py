@@ -18,6 +18,7 @@ from regreen.engine import Change, Engine, Level, Status, World
 from regreen.pipeline import Baseline, Tools
 from regreen.settings import Settings
 from regreen.values import (
+    UNKNOWN,
     Candidate,
     Comparison,
     Evidence,
@@ -37,6 +38,7 @@ from regreen.values import (
     TestSelection,
     TestStatus,
     VerifiedFix,
+    Vote,
 )
 from regreen.workspace.mirror import ProjectMirror
 from regreen.workspace.projects import discover, locate
@@ -182,6 +184,7 @@ class Rule:
     outcome: Outcome = Outcome.VERIFIED
     lines_changed: int = 1
     flags: tuple[Flag, ...] = ()
+    vote: Vote = UNKNOWN
 
 
 class Bench:
@@ -355,6 +358,7 @@ class Bench:
             isolation="none",
             seconds=0.1,
             command="pytest",
+            vote=rule.vote,
         )
         fix = VerifiedFix(
             f"{failure.nodeid}-{edits.digest(new.encode())[:12]}",

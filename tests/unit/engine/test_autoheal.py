@@ -9,7 +9,7 @@ import pytest
 
 from regreen.engine import Change, fix_title
 from regreen.errors import StaleFix
-from regreen.values import Flag, Outcome
+from regreen.values import Confidence, Flag, Outcome, Vote
 
 TEST = "tests/test_cart.py::test_total"
 
@@ -91,7 +91,7 @@ async def test_a_fix_that_was_taken_back_is_not_forced_for_another_test_either(b
 
 
 @pytest.mark.parametrize(
-    "case", ["off", "target only", "look twice", "four lines", "autosave", "dirty", "closed"]
+    "case", ["off", "target only", "look twice", "split", "four lines", "autosave", "dirty", "closed"]
 )
 async def test_a_fix_waits_in_the_lightbulb_unless_every_condition_holds(
     bench: Any, bad: str, case: str
@@ -101,6 +101,8 @@ async def test_a_fix_waits_in_the_lightbulb_unless_every_condition_holds(
         bench.rules[TEST].outcome = Outcome.VERIFIED_TARGET_ONLY
     if case == "look twice":
         bench.rules[TEST].flags = (Flag("removed-assert", "removes an assert"),)
+    if case == "split":
+        bench.rules[TEST].vote = Vote(Confidence.SPLIT, "1 of 2 patches that pass behaves differently")
     if case == "four lines":
         bench.rules[TEST].lines_changed = 4
     bench.save("cart.py", bad, by_hand=case != "autosave")
