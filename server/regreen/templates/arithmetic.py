@@ -35,14 +35,15 @@ def _sides(node: Node) -> tuple[Node, Node, Node] | None:
 
 
 def operator(site: Site) -> Iterator[Change]:
-    """Another arithmetic or bit operator."""
+    """Another arithmetic or bit operator; seldom `//` where the test expects a fraction."""
     for node in site.of("binary_operator"):
         sides = _sides(node)
         if sides is None or sides[0].kind == "string":
             continue  # `"…" % x` formats
         old = sides[1].text
         for new, factor in _OPERATORS.get(old, {}).items():
-            yield Change((swap(sides[1], new),), arrow(old, new), factor)
+            unlikely = new == "//" and isinstance(site.evidence.expected_value, float)
+            yield Change((swap(sides[1], new),), arrow(old, new), factor * (0.3 if unlikely else 1.0))
 
 
 def augmented(site: Site) -> Iterator[Change]:

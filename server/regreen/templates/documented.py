@@ -63,7 +63,7 @@ def spoken_of(function: Function | None, nodeid: str) -> frozenset[str]:
         return frozenset()
     found: set[str] = set()
     for line in _prose(function):
-        found |= {word.lower() for word in re.findall(r"[A-Za-z]{3,}|\b\d+\b", line)}
+        found |= {word.lower() for word in re.findall(r"[A-Za-z]{3,}|\b\d+\b", line)} - {"0", "1"}
     for name in (function.name, nodeid.partition("[")[0].rpartition("::")[2]):
         found |= {word.lower() for word in re.findall(r"[A-Za-z][a-z]+", name) if len(word) > 2} - {"test"}
     return frozenset(found | {_CODE[word] for word in found if word in _CODE})

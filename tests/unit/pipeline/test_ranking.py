@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from regreen.pipeline.ranking import ranked
@@ -33,3 +34,13 @@ def test_a_flagged_fix_that_leaves_nothing_red_comes_before_one_that_does() -> N
 
 def test_of_flagged_fixes_the_likelier_comes_first() -> None:
     assert order(found("a", score=0.1, flagged=True), found("b", score=0.2, flagged=True)) == ["b", "a"]
+
+
+def test_many_far_fetched_patches_do_not_outvote_a_likely_one() -> None:
+    alike = [replace(found(f"far{n}", score=0.01), behaviour="theirs") for n in range(3)]
+    assert order(found("likely", score=0.05), *alike)[0] == "likely"
+
+
+def test_likely_patches_that_agree_outvote_a_likelier_one_that_is_alone() -> None:
+    alike = [replace(found(f"near{n}", score=0.08), behaviour="theirs") for n in range(3)]
+    assert order(found("alone", score=0.1), *alike)[0] == "near0"
