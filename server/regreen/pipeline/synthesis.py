@@ -59,8 +59,8 @@ class Sort:
 
 
 SORTS = {
-    "value": Sort(0.0080, "compute `{}`"),
-    "condition": Sort(0.0100, "check `{}`"),
+    "value": Sort(0.0040, "compute `{}`"),
+    "condition": Sort(0.0050, "check `{}`"),
     "order": Sort(0.0400, "order by `{}`"),
     "special": Sort(0.0030, "use `{}`", "guard"),
     "continue": Sort(0.0060, "skip when `{}`", "guard"),
@@ -70,7 +70,7 @@ LOOSE = 0.1
 """The weight of what only gives something else than what is there."""
 SMALL, LARGER = 3, 0.8
 """The weight of each name, literal or operation beyond the first three: with enough of them, anything fits."""
-NEXT = 0.75
+NEXT = 0.6
 """The weight of each further expression of one place beside the one before."""
 
 
