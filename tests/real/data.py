@@ -39,15 +39,15 @@ class RealProject:
 
 @dataclass(frozen=True, slots=True)
 class Bug:
-    """One wrong line.
+    """One wrong place: a line, or a few that follow each other.
 
     Args:
         name: unique, for people and the command line.
         project: the name of the project it goes into.
         file: below the project's folder, with forward slashes.
-        line: 1-based place of the original line.
-        original: the line as published, without its end.
-        mutated: what is written instead; None when the line is deleted.
+        line: 1-based place of the first original line.
+        original: the lines as published, without the end of the last.
+        mutated: what is written instead; None when the lines are deleted.
         kind: what sort of slip it is.
         story: how a developer comes to write it.
         caught: node ids of the project's own tests that turn red.
@@ -67,12 +67,13 @@ class Bug:
         """The file's text with the bug.
 
         Raises:
-            ValueError: the original line is not where the data says it is.
+            ValueError: the original lines are not where the data says they are.
         """
-        lines = text.split("\n")
-        if lines[self.line - 1] != self.original:
-            raise ValueError(f"{self.file}:{self.line} holds {lines[self.line - 1]!r}, not {self.original!r}")
-        lines[self.line - 1 : self.line] = [] if self.mutated is None else [self.mutated]
+        lines, original = text.split("\n"), self.original.split("\n")
+        place = slice(self.line - 1, self.line - 1 + len(original))
+        if lines[place] != original:
+            raise ValueError(f"{self.file}:{self.line} holds {lines[place]}, not {original}")
+        lines[place] = [] if self.mutated is None else self.mutated.split("\n")
         return "\n".join(lines)
 
 
