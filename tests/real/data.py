@@ -50,6 +50,7 @@ class Bug:
         mutated: what is written instead; None when the lines are deleted.
         kind: what sort of slip it is.
         story: how a developer comes to write it.
+        extra: healed only when all bugs are asked for, or it by name.
         caught: node ids of the project's own tests that turn red.
     """
 
@@ -61,6 +62,7 @@ class Bug:
     mutated: str | None
     kind: str
     story: str
+    extra: bool
     caught: tuple[str, ...]
 
     def inject(self, text: str) -> str:
@@ -99,6 +101,7 @@ def bugs(folder: Path = HERE) -> tuple[Bug, ...]:
             row.get("mutated"),
             row["kind"],
             row["story"],
+            row.get("extra", False),
             tuple(row["caught"]),
         )
         for row in _rows(folder / "bugs.toml", "bug")
