@@ -44,3 +44,8 @@ def test_many_far_fetched_patches_do_not_outvote_a_likely_one() -> None:
 def test_likely_patches_that_agree_outvote_a_likelier_one_that_is_alone() -> None:
     alike = [replace(found(f"near{n}", score=0.08), behaviour="theirs") for n in range(3)]
     assert order(found("alone", score=0.1), *alike)[0] == "near0"
+
+
+def test_one_idea_in_several_spellings_votes_once() -> None:
+    spelt = [replace(found("synthesis.value", score=0.08), behaviour="theirs") for _ in range(5)]
+    assert order(*spelt, found("other", score=0.1))[0] == "other"
