@@ -166,13 +166,27 @@ def test_services_of_a_compose_file_are_named_until_they_are_in_the_setting(
         return checkup(regreen, shop, "--interpreter", sys.executable, *asked)[1]
 
     found = items('isolation.services=["6380"]')
-    assert found["services"]["value"] == "out of reach of test runs: db (127.0.0.1:5433), of the compose file"
+    assert found["services"]["value"] == "out of reach of test runs: 127.0.0.1:5433 (db of the compose file)"
     _, _, value = found["services"]["hint"].partition(" = ")
     assert value == '["6380", "127.0.0.1:5433"]'
     found = items(f"isolation.services={value}")
     assert "services" not in found
     assert "127.0.0.1:5433" in found["isolation"]["value"]
     assert "services" not in items("isolation.network=true")
+
+
+def test_databases_of_djangos_settings_are_named_too_and_no_service_twice(
+    regreen: Regreen, shop: Path
+) -> None:
+    (shop / "compose.yaml").write_text("services:\n  db:\n    ports: ['5432:5432']\n")
+    (shop / "manage.py").write_text('os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings")\n')
+    postgres = '"ENGINE": "django.db.backends.postgresql"'
+    (shop / "settings.py").write_text(
+        f'DATABASES = {{"default": {{{postgres}}}, "old": {{{postgres}, "PORT": "5433"}}}}\n'
+    )
+    _, items, _ = checkup(regreen, shop, "--interpreter", sys.executable)
+    said = '127.0.0.1:5432 (db of the compose file), localhost:5433 (DATABASES["old"] of Django)'
+    assert items["services"]["value"] == f"out of reach of test runs: {said}"
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from regreen.terminal.console import outputs
 from regreen.terminal.evidence import plural, size
 from regreen.terminal.tables import facts as facts_table
 from regreen.values import Interpreter, Project, SearchStep
-from regreen.workspace import compose, scan
+from regreen.workspace import compose, django, scan
 from regreen.workspace.arguments import resolve
 from regreen.workspace.mirror import ProjectMirror
 from regreen.workspace.places import disk_size
@@ -189,27 +189,39 @@ def _isolation(facts: ProbeFacts | RegreenError, settings: Settings) -> Item:
 
 
 def _services(project: Project, settings: Settings) -> list[Item]:
-    """What the project's compose files publish and test runs may not reach; only the user can say whether they shall."""
+    """What compose files and Django's settings name and test runs may not reach; only the user can say if they shall."""
     if settings.network or settings.isolation == "none":
         return []
     named = services.named(settings.services).texts()
+    found = {
+        services.text_of(one.host or "127.0.0.1", one.port): f"{one.service} of the compose file"
+        for folder in dict.fromkeys((project.root, project.workspace))
+        for one in compose.in_folder(folder)
+    }
+    for alias, address in django.databases(project.root).items():
+        found.setdefault(address, f'DATABASES["{alias}"] of Django')
+    known = {_here(address) for address in named}
     beyond: dict[str, str] = {}
-    for folder in dict.fromkeys((project.root, project.workspace)):
-        for one in compose.in_folder(folder):
-            address = services.text_of(one.host or "127.0.0.1", one.port)
-            if address and address not in named and f"localhost:{one.port}" not in named:
-                beyond.setdefault(address, one.service)
+    for address, what in found.items():
+        if address and _here(address) not in known | {_here(other) for other in beyond}:
+            beyond[address] = what
     if not beyond:
         return []
-    listed = ", ".join(f"{service} ({address})" for address, service in beyond.items())
+    listed = ", ".join(f"{address} ({what})" for address, what in beyond.items())
     value = json.dumps([*settings.services, *beyond])
     return [
         Item(
             "services",
-            f"out of reach of test runs: {listed}, of the compose file",
+            f"out of reach of test runs: {listed}",
             hint=f"If tests need them: regreen.isolation.services = {value}",
         )
     ]
+
+
+def _here(address: str) -> str:
+    """The same text for each way to write an IPv4 address of this machine."""
+    host, colon, port = address.rpartition(":")
+    return f"localhost:{port}" if colon and host in {"127.0.0.1", "localhost"} else address
 
 
 def _watch(project: Project) -> Item:
