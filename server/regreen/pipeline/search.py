@@ -209,6 +209,8 @@ async def search(
                 step, found = await climb(field, each, tools, state.total, rung=Rung.HOT)
                 seconds = each.seconds + tools.clock.monotonic() - started
                 state.note(each.candidate, step, found, seconds)
+                if state.whole:
+                    stream.settle()
                 verdict = CandidateVerdict(each.candidate, step.verdict, step.reason, seconds)
                 reporter.candidate(field.target.failure, verdict)
                 told = f"{state.total} tried, {len(state.found)} plausible"

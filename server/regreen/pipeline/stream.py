@@ -45,6 +45,7 @@ class Stream:
         self._patient_until = clock.monotonic() + SECONDS_AT_FIRST
         self._sought = sought  # until it has begun
         self._seeking: asyncio.Task[Synthesised] | None = None  # until it is mixed in
+        self._left: asyncio.Task[Synthesised] | None = None  # what nobody wants any more
         self._given = 0
         self._seen: set[tuple[FileEdit, ...]] = set()
 
@@ -66,11 +67,18 @@ class Stream:
                 await asyncio.wait([self._seeking])
         return taken
 
-    async def close(self) -> None:
-        """Leave nothing that was begun."""
+    def settle(self) -> None:
+        """Mix no others in from here on: the catalogue has found something, and they would only fit by chance."""
+        self._sought = None
         if self._seeking is not None:
             self._seeking.cancel()
-            await uninterrupted(asyncio.gather(self._seeking, return_exceptions=True))
+            self._left, self._seeking = self._seeking, None
+
+    async def close(self) -> None:
+        """Leave nothing that was begun."""
+        self.settle()
+        if self._left is not None:
+            await uninterrupted(asyncio.gather(self._left, return_exceptions=True))
 
     def _seek(self) -> None:
         """Begin to look for others, once."""

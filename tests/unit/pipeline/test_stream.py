@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,3 +91,33 @@ async def test_what_goes_wrong_while_seeking_is_not_swallowed() -> None:
 
     with pytest.raises(LookupError):
         await every(Stream(none(), SystemClock(), seek))
+
+
+async def test_once_something_is_found_no_others_are_sought_or_mixed_in() -> None:
+    found = Synthesised(tuple(many("fits", 2)), tuple(many("other", 3)))
+    seeker = Seeker(found)
+    stream = Stream(iter(many("c", 100)), SystemClock(), seeker)
+    stream.settle()
+    assert await every(stream) == [f"c{number}" for number in range(100)]
+    assert seeker.asked == 0
+
+
+async def test_what_is_being_sought_when_something_is_found_is_ended() -> None:
+    ended = asyncio.Event()
+
+    async def endless() -> Synthesised:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return Synthesised()
+
+    stream = Stream(iter(many("c", 2)), SystemClock(), endless)
+    taking = asyncio.create_task(stream.take(8))
+    while not taking.done():
+        await asyncio.sleep(0.01)
+        if stream._given == 2:  # the catalogue is used up, and what is sought is waited for
+            stream.settle()
+    assert [one.title for one in taking.result()] == ["c0", "c1"]
+    await stream.close()
+    assert ended.is_set()
