@@ -92,7 +92,8 @@ def _drop(arguments: list[Node], at: int) -> TextEdit:
 def swapped(site: Site) -> Iterator[Change]:
     """`f(a, b)` → `f(b, a)`, and `f(x=a, y=b)` → `f(x=b, y=a)`."""
     for _, _, arguments in calls(site):
-        values = [a.field("value") or a if a.kind == "keyword_argument" else a for a in arguments]
+        single = [a for a in arguments if not a.kind.endswith("splat")]
+        values = [a.field("value") or a if a.kind == "keyword_argument" else a for a in single]
         for low, one in enumerate(values):
             for high in range(low + 1, len(values)):
                 other = values[high]

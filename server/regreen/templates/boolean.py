@@ -111,7 +111,10 @@ def all_constants(site: Site) -> Iterator[Change]:
 
 
 def sibling_operand(site: Site) -> Iterator[Change]:
-    """Add an operand that is an existing one with its names permuted: `x+y==z or y+z==x` lacks `x+z==y`."""
+    """Add an operand that is an existing one with its names permuted: `x+y==z or y+z==x` lacks `x+z==y`.
+
+    Or with the text of another one: `"-" in word and not word.startswith("+")` lacks `not word.startswith("-")`.
+    """
     for node in site.of("boolean_operator"):
         around = node.parent
         if around is not None and around.kind == "boolean_operator":
@@ -122,10 +125,20 @@ def sibling_operand(site: Site) -> Iterator[Change]:
         if token is None:
             continue
         for part in parts:
-            for text in _permuted(part, sorted(names_of(node))):
+            for text in (*_permuted(part, sorted(names_of(node))), *_reworded(part, node)):
                 if "".join(text.split()).strip("()") not in present:
                     added = f"{parts[-1].text} {token.text} {text}"
                     yield Change((swap(parts[-1], added),), f"add `{token.text} {short(text)}`")
+
+
+def _reworded(part: Node, condition: Node) -> Iterator[str]:
+    """Texts of an operand with its only literal replaced by the others of the condition."""
+    own = [node for node in part.walk() if node.kind == "string"]
+    others = dict.fromkeys(node.text for node in condition.walk() if node.kind == "string")
+    for text in others if len(own) == 1 else ():
+        if text != own[0].text:
+            low, high = own[0].start - part.start, own[0].end - part.start
+            yield part.text[:low] + text + part.text[high:]
 
 
 def _operands(node: Node) -> Iterator[Node]:

@@ -71,8 +71,8 @@ _WRAPPERS: dict[str, tuple[str, ...]] = {
 
 def confusable(site: Site) -> Iterator[Change]:
     """A function → one it is easily confused with: append/extend, min/max, strip/rstrip …."""
-    for node in site.of("call"):
-        function = node.field("function")
+    for node in site.of("call", "attribute"):
+        function = node.field("function") if node.kind == "call" else _handed_on(node)
         name = (
             function.field("attribute") if function is not None and function.kind == "attribute" else function
         )
@@ -88,6 +88,18 @@ def confusable(site: Site) -> Iterator[Change]:
             if builtin and _calls_already(node, new):
                 continue
             yield Change((swap(name, new),), arrow(name.text, new), 1 / (1 + 0.25 * rank))
+
+
+def _handed_on(node: Node) -> Node | None:
+    """The attribute itself if it is assigned, passed or returned, as a method may be: `match = pattern.match`."""
+    around = node.parent
+    return (
+        node
+        if around is not None
+        and around.kind in {"assignment", "argument_list", "keyword_argument", "return_statement"}
+        and node != around.field("left")
+        else None
+    )
 
 
 _BUILTIN = frozenset({

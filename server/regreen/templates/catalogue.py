@@ -40,6 +40,7 @@ from regreen.templates import (
     keywords,
     layout,
     loops,
+    members,
     names,
     nothing,
     operands,
@@ -181,6 +182,7 @@ CATALOGUE: tuple[Template, ...] = (
     Template("attributes.access", 0.0015, attributes.access, _NAMES),
     Template("attributes.call_it", 0.0100, attributes.call_it, _NAMES, likely=((_FUNCTION, 5),)),
     Template("attributes.not_a_call", 0.20, attributes.not_a_call, _CALLS, only=(_NOT_CALLABLE,), exact=True),
+    Template("attributes.of_module", 0.0120, members.other, members.KINDS),
     # arguments: TSSB more 4.5 %, fewer 1.5 %, keyword name 0.6 %, swapped 0.24 %
     Template("arguments.missing", 0.50, arguments.missing, _CALLS, only=(_MISSING_ARGUMENT,), exact=True),
     Template("arguments.missing_self", 0.45, arguments.missing_self, only=(_TOO_MANY, _MISSING_ARGUMENT), exact=True, once=True),
@@ -191,10 +193,11 @@ CATALOGUE: tuple[Template, ...] = (
     Template("arguments.dropped", 0.0020, arguments.dropped, _CALLS, likely=((_ARGUMENT, 3),)),
     Template("arguments.added", 0.0050, arguments.added, _CALLS, likely=((_ARGUMENT, 3),)),
     Template("arguments.namesake", 0.0300, keywords.namesake, _CALLS),
+    Template("arguments.elsewhere", 0.0300, keywords.elsewhere, _CALLS),
     Template("arguments.saved", 0.0100, keywords.saved, _CALLS),
     Template("arguments.known", 0.0020, arguments.known, _CALLS, likely=((_ORDER, 2), (_ENCODING, 20), (_EMPTY, 10))),
     # calls: TSSB wrong function name 4.0 %, function added around 3.5 %, method call added 1.8 %
-    Template("calls.confusable", 0.0060, calls.confusable, _CALLS),
+    Template("calls.confusable", 0.0060, calls.confusable, _CALLS | attributes.KINDS),
     Template("calls.in_place", 0.0300, calls.in_place, _CALLS),
     Template("calls.unwrap", 0.0030, calls.unwrap, _CALLS, likely=((_KIND, 2), (_NOT_CALLABLE, 3))),
     Template("calls.wrap", 0.0018, calls.wrap, likely=((_MIXED, 10), (_KIND, 3), (_CHANGED, 10), (_SIGN, 2))),
@@ -210,6 +213,7 @@ CATALOGUE: tuple[Template, ...] = (
     Template("guards.zero", 0.0150, guards.zero, only=(_ZERO,), kind="guard"),
     Template("guards.index", 0.0060, guards.index, _ITEM, only=(_INDEX,), kind="guard"),
     Template("guards.key", 0.0050, guards.key, _ITEM, only=(_KEY,), kind="guard"),
+    Template("guards.of_type", 0.0150, guards.of_type, only=(_NO_ATTRIBUTE,), kind="guard"),
     Template("guards.base_case", 0.0100, guards.base_case, only=(_DEEP,)),
     Template("guards.smaller_argument", 0.0200, guards.smaller_argument, _CALLS, only=(_DEEP,)),
     Template("guards.raise_missing", 0.0200, guards.raise_missing, only=(_NOT_RAISED,)),
@@ -218,6 +222,7 @@ CATALOGUE: tuple[Template, ...] = (
     Template("guards.special_case", 0.0150, special.special_case),
     # imports: BugsInPy import added 9 %
     Template("imports.missing", 0.55, imports.missing, only=(_UNDEFINED,), exact=True, once=True),
+    Template("imports.undefined", 0.45, imports.undefined, exact=True, once=True),
     Template("imports.wrong", 0.50, imports.wrong, only=(_IMPORT,), exact=True, once=True),
     Template("imports.module", 0.50, imports.module, only=(_IMPORT,), exact=True, once=True),
     Template("imports.local", 0.60, imports.local, only=(_IMPORT, _CIRCULAR), exact=True, once=True),
@@ -281,6 +286,7 @@ CATALOGUE: tuple[Template, ...] = (
     Template("exceptions.swallowed", 0.0040, exceptions.swallowed, likely=((_NOT_RAISED, 10),)),
     Template("exceptions.instead_of_return", 0.0500, exceptions.instead_of_return, _RETURN, only=(_NOT_RAISED,)),
     Template("exceptions.caught", 0.0040, exceptions.caught, kind="guard"),
+    Template("exceptions.foreseen", 0.0030, exceptions.foreseen, _CALLS, kind="guard"),
     # regular expressions: BugsInPy 8 % touch one
     Template("regexes.pattern", 0.0040, regexes.pattern, _STRINGS),
     # whole statements

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterator
 
 from regreen.source import Node
+from regreen.templates.arguments import calls
+from regreen.templates.atoms import names_at
 from regreen.templates.exits import can_precede
 from regreen.templates.guards import not_raised
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow, indentation, replace_lines, step, swap
+from regreen.templates.scope import names_of
 from regreen.values import TextEdit
 
 _RAISES = re.compile(r"(?:raises|assertRaises|assertRaisesRegex)\(\s*\(?\s*([\w.]+(?:\s*,\s*[A-Z][\w.]*)*)")
@@ -18,6 +22,14 @@ RELATED = {
     "TypeError": ("ValueError",), "OSError": ("FileNotFoundError",), "FileNotFoundError": ("OSError",),
     "AttributeError": ("TypeError",), "ZeroDivisionError": ("ArithmeticError", "ValueError"),
     "UnicodeDecodeError": ("UnicodeError", "ValueError"),
+}  # fmt: skip
+_RAISES_WHAT = {
+    # functions that say no by raising → what
+    "int": "ValueError", "float": "ValueError", "Decimal": "ArithmeticError", "strptime": "ValueError",
+    "fromisoformat": "ValueError", "index": "ValueError", "remove": "ValueError", "loads": "ValueError",
+    "literal_eval": "ValueError", "decode": "UnicodeError", "encode": "UnicodeError", "next": "StopIteration",
+    "import_module": "ImportError", "open": "OSError", "read_text": "OSError", "stat": "OSError", "getattr": "AttributeError",
+    "relative_to": "ValueError", "ip_address": "ValueError", "UUID": "ValueError", "compile": "ValueError",
 }  # fmt: skip
 
 
@@ -91,19 +103,49 @@ def caught(site: Site) -> Iterator[Change]:
         "SyntaxError",
     }:
         return
+    yield from _tried(site, raised)
+
+
+def foreseen(site: Site) -> Iterator[Change]:
+    """Catch what a call is known to raise, where someone on the way to the test has caught it already."""
+    if (
+        site.crashed
+        or not can_precede(site)
+        or site.statement.kind not in {"expression_statement", "return_statement"}
+        or "\n" in site.statement.text
+        or any(up.kind == "try_statement" for up in site.statement.up())
+    ):
+        return
+    called = {simple for _, simple, _ in calls(site)}
+    for raised in dict.fromkeys(_RAISES_WHAT[name] for name in sorted(called & _RAISES_WHAT.keys())):
+        yield from _tried(site, raised)
+
+
+def _tried(site: Site, raised: str) -> Iterator[Change]:
+    """`try:` the statement, `except` the exception, and then every way to go on."""
     more = step(site.file)
-    in_loop = any(up.kind in {"for_statement", "while_statement"} for up in site.statement.up())
-    ways = ["return None", "return False", "return []", 'return ""', "return 0", "pass"]
-    inner = site.statement.named[0] if site.statement.named else None
-    left = inner.field("left") if inner is not None and inner.kind == "assignment" else None
-    if left is not None and left.kind in {"identifier", "attribute", "subscript"}:
-        ways = [f"{left.text} = None", f"{left.text} = 0", f'{left.text} = ""', f"{left.text} = []", *ways]
-    if in_loop:
-        ways.insert(0, "continue")
-    for rank, way in enumerate(ways):
+    for rank, way in enumerate(_ways_on(site)):
         code = f"try:\n{more}{site.statement.text}\nexcept {raised}:\n{more}{way}"
         title = f"on {raised}: `{way}`"
         yield Change((replace_lines(site.file, site.statement, code),), title, 1 / (1 + 0.3 * rank))
+
+
+def _ways_on(site: Site) -> list[str]:
+    """What may be done instead of a statement, most likely first."""
+    ways = ["return None", "return False", "return []", 'return ""', "return 0", "pass"]
+    inner = site.statement.named[0] if site.statement.named else None
+    left = inner.field("left") if inner is not None and inner.kind == "assignment" else None
+    usable = {*names_at(site), *site.file.names.bound, *dir(builtins)}
+    if left is not None and left.kind in {"identifier", "attribute", "subscript"}:
+        keep = ["pass"] if left.text in names_at(site) else []
+        ways = [*keep, *(f"{left.text} = {value}" for value in ("None", "False", "0", '""', "[]")), *ways]
+    elif site.statement.kind == "return_statement":
+        others = (v.text for v in site.scope.facts.returned if names_of(v) <= usable and "\n" not in v.text)
+        returned = [f"return {text}" for text in others]
+        ways = [way for way in [*returned[:3], *ways] if way != site.statement.text]
+    if any(up.kind in {"for_statement", "while_statement"} for up in site.statement.up()):
+        ways.insert(0, "continue")
+    return list(dict.fromkeys(ways))
 
 
 def widened(site: Site) -> Iterator[Change]:

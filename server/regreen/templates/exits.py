@@ -78,9 +78,15 @@ def _step(site: Site) -> str:
 
 def first_in_function(site: Site) -> bool:
     """Whether the site is the first statement of its function after the docstring."""
-    if site.function is None:
+    return first_in_block(site) and site.function is not None and site.statement.parent == site.function.body
+
+
+def first_in_block(site: Site) -> bool:
+    """Whether the site is the first statement of its block, docstrings left out."""
+    block = site.statement.parent
+    if site.function is None or block is None or block.kind != "block":
         return False
-    named = site.function.body.named
+    named = block.named
     first = next(
         (
             n

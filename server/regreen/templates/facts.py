@@ -77,6 +77,21 @@ class Facts:
         return frozenset(function.text for function in functions if function is not None)
 
     @cached_property
+    def keywords(self) -> dict[str, dict[str, tuple[Node, ...]]]:
+        """What its calls pass by keyword: function, as it is written → keyword → the values."""
+        found: dict[str, dict[str, tuple[Node, ...]]] = {}
+        for node in self.body.walk():
+            around = (
+                node.parent.parent if node.kind == "keyword_argument" and node.parent is not None else None
+            )
+            function = around.field("function") if around is not None else None
+            label, value = node.field("name"), node.field("value")
+            if function is not None and label is not None and value is not None:
+                passed = found.setdefault(function.text, {})
+                passed[label.text] = (*passed.get(label.text, ()), value)
+        return found
+
+    @cached_property
     def called_names(self) -> frozenset[str]:
         """The names of the methods that it calls, whatever they are called on."""
         return frozenset(text.rpartition(".")[2] for text in self.called if "." in text)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from regreen.source import Node
 from regreen.templates.atoms import conditions, names_at
-from regreen.templates.exits import can_precede, exits, first_in_function, guard
+from regreen.templates.exits import can_precede, exits, first_in_block, first_in_function, guard
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow, atom, indented, short, swap
 from regreen.templates.strings import inside
@@ -15,6 +15,8 @@ from regreen.templates.strings import inside
 _SIMPLE = frozenset({"expression_statement", "return_statement", "raise_statement", "delete_statement"})
 
 
+_LACKS = re.compile(r"'\w+' object has no attribute '(\w+)'")
+_TYPES = (str, bytes, dict, list, set, tuple, int, float)
 _NOT_RAISED = re.compile(r"DID NOT RAISE <class '([\w.]+)'>|DID NOT RAISE (\w+)|(\w+) not raised")
 
 
@@ -42,12 +44,15 @@ def early_exit(site: Site) -> Iterator[Change]:
 
 
 def raise_missing(site: Site) -> Iterator[Change]:
-    """`DID NOT RAISE ValueError`: raise it at the function's beginning under a condition on its parameters."""
+    """`DID NOT RAISE ValueError`: raise it under a condition on the parameters, where a block begins."""
     name = not_raised(site)
-    if not name or not first_in_function(site) or not can_precede(site) or site.function is None:
+    if not name or not first_in_block(site) or not can_precede(site) or site.function is None:
         return
     parameters = [p.name for p in site.function.parameters if p.name not in {"self", "cls"}]
-    found: list[str] = []
+    left_out = [
+        p.name for p in site.function.parameters if p.default is not None and p.default.kind == "none"
+    ]
+    found = [f"{parameter} is None" for parameter in left_out]
     for parameter in parameters:
         type_ = site.scope.types.get(parameter, "")
         if type_ in {"int", "float", "number", ""}:
@@ -62,8 +67,10 @@ def raise_missing(site: Site) -> Iterator[Change]:
                 else ""
             )
     found += [text for text in conditions(site) if text not in found][:10]
-    for rank, condition in enumerate(text for text in found if text):
-        yield guard(site, condition, f'raise {name}("{_message(site, condition)}")', 1 / (1 + 0.2 * rank))
+    outer = 1.0 if first_in_function(site) else 0.7
+    for rank, condition in enumerate(dict.fromkeys(text for text in found if text)):
+        raising = f'raise {name}("{_message(site, condition)}")'
+        yield guard(site, condition, raising, outer / (1 + 0.2 * rank))
 
 
 def not_raised(site: Site) -> str:
@@ -78,13 +85,42 @@ def _message(site: Site, condition: str) -> str:
     frame = next((f for f in reversed(site.evidence.failure.frames) if test and f.path == test.path), None)
     statement = test.statement_at(frame.line) if test is not None and frame is not None else None
     for node in statement.walk(into_blocks=False) if statement is not None else ():
-        label = node.field("name") if node.kind == "keyword_argument" else None
-        value = node.field("value")
-        if label is not None and label.text == "match" and value is not None and value.kind == "string":
+        value = _matched(node)
+        if value is not None and value.kind == "string":
             text = value.text[inside(value, "").start - value.start : inside(value, "").end - value.start]
             if re.fullmatch(r"[\w ,.;:'-]+", text):
                 return text
     return f"unexpected: {condition}".replace('"', "'")
+
+
+def _matched(node: Node) -> Node | None:
+    """What the message is matched with: `match=…` of `raises`, the second argument of `assertRaisesRegex`."""
+    label, function = node.field("name"), node.field("function")
+    if node.kind == "keyword_argument" and label is not None and label.text == "match":
+        return node.field("value")
+    listed = node.field("arguments")
+    if function is None or listed is None or not function.text.endswith("assertRaisesRegex"):
+        return None
+    return listed.named[1] if len(listed.named) > 1 else None
+
+
+def of_type(site: Site) -> Iterator[Change]:
+    """AttributeError `'list' object has no attribute 'lower'`: only for the type that has it, or for what has it."""
+    match = _LACKS.search(site.evidence.failure.message)
+    if match is None or not can_precede(site):
+        return
+    for node in site.of("attribute"):
+        holder, attribute = node.field("object"), node.field("attribute")
+        if holder is None or attribute is None or attribute.text != match.group(1):
+            continue
+        types = [type_.__name__ for type_ in _TYPES if hasattr(type_, attribute.text)]
+        tests = [f"isinstance({holder.text}, {name})" for name in types[:2]]
+        for rank, test in enumerate([*tests, f'hasattr({holder.text}, "{attribute.text}")']):
+            if site.statement.kind == "expression_statement":
+                edits = indented(site.file, site.statement, f"if {test}:")
+                yield Change(edits, f"only `if {short(test)}`", 1 / (1 + 0.5 * rank))
+            for low, way_out in enumerate(exits(site)[:3]):
+                yield guard(site, f"not {test}", way_out, 0.6 / ((1 + 0.5 * rank) * (1 + 0.5 * low)))
 
 
 def zero(site: Site) -> Iterator[Change]:

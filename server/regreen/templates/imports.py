@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,42 +14,13 @@ from regreen.source import Import, Node, Role, SourceFile, names, role_of
 from regreen.templates.model import Change, Site
 from regreen.templates.names import missing_name
 from regreen.templates.rewrite import arrow, before, remove, stands_alone, swap
+from regreen.templates.stdlib import MODULES, STDLIB
 from regreen.values import TextEdit
 
 NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 NO_NAME = re.compile(r"cannot import name '(\w+)' from (?:partially initialized module )?'([\w.]+)'")
+_GIVEN = frozenset({*dir(builtins), "__file__", "__class__", "__path__", "__annotations__"})
 _MEANT = re.compile(r"[Dd]id you mean:? '([\w.]+)'")
-
-STDLIB: dict[str, str] = {
-    # names that are used as they are → where the standard library keeps them
-    "Path": "pathlib", "defaultdict": "collections", "Counter": "collections", "OrderedDict": "collections",
-    "deque": "collections", "namedtuple": "collections", "dataclass": "dataclasses", "field": "dataclasses",
-    "partial": "functools", "reduce": "functools", "lru_cache": "functools", "wraps": "functools",
-    "cached_property": "functools", "total_ordering": "functools", "datetime": "datetime", "timedelta": "datetime",
-    "timezone": "datetime", "date": "datetime", "Decimal": "decimal", "ROUND_HALF_UP": "decimal", "Fraction": "fractions",
-    "Enum": "enum", "IntEnum": "enum", "auto": "enum", "contextmanager": "contextlib", "suppress": "contextlib",
-    "ABC": "abc", "abstractmethod": "abc", "Any": "typing", "Optional": "typing", "List": "typing", "Dict": "typing",
-    "Tuple": "typing", "Set": "typing", "Union": "typing", "Callable": "typing", "Iterable": "typing",
-    "Iterator": "typing", "Sequence": "typing", "NamedTuple": "typing", "Protocol": "typing", "TypeVar": "typing",
-    "chain": "itertools", "product": "itertools", "permutations": "itertools", "combinations": "itertools",
-    "groupby": "itertools", "accumulate": "itertools", "zip_longest": "itertools", "islice": "itertools",
-    "sqrt": "math", "ceil": "math", "floor": "math", "pi": "math", "gcd": "math", "log": "math", "inf": "math",
-    "isclose": "math", "itemgetter": "operator", "attrgetter": "operator", "deepcopy": "copy", "copy": "copy",
-    "ascii_lowercase": "string", "ascii_letters": "string", "ascii_uppercase": "string", "digits": "string",
-    "punctuation": "string", "StringIO": "io", "BytesIO": "io", "uuid4": "uuid", "sleep": "time",
-    "TemporaryDirectory": "tempfile", "NamedTemporaryFile": "tempfile", "quote": "urllib.parse", "urlparse": "urllib.parse",
-    "urlencode": "urllib.parse", "urljoin": "urllib.parse", "dedent": "textwrap", "mean": "statistics",
-    "median": "statistics", "sha256": "hashlib", "md5": "hashlib", "heappush": "heapq", "heappop": "heapq",
-    "bisect_left": "bisect", "bisect_right": "bisect", "ThreadPoolExecutor": "concurrent.futures",
-}  # fmt: skip
-MODULES = frozenset({
-    "abc", "argparse", "array", "ast", "asyncio", "base64", "bisect", "calendar", "collections", "contextlib", "copy",
-    "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "functools", "glob", "gzip", "hashlib", "heapq",
-    "hmac", "html", "inspect", "io", "itertools", "json", "logging", "math", "operator", "os", "pathlib", "pickle",
-    "platform", "queue", "random", "re", "secrets", "shlex", "shutil", "signal", "socket", "sqlite3", "statistics",
-    "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "traceback", "types",
-    "typing", "unicodedata", "urllib", "uuid", "warnings", "weakref", "zipfile", "zlib", "fractions", "locale",
-})  # fmt: skip
 
 
 def insertion(file: SourceFile, code: str) -> TextEdit:
@@ -75,8 +48,21 @@ def insertion(file: SourceFile, code: str) -> TextEdit:
 def missing(site: Site) -> Iterator[Change]:
     """NameError: import the name from the standard library, or from the project's module that defines it."""
     name = missing_name(site)
-    if not name or name in site.file.names.bound or name not in site.file.names.read:
+    if name and name not in site.file.names.bound and name in site.file.names.read:
+        yield from _imported(site, name)
+
+
+def undefined(site: Site) -> Iterator[Change]:
+    """A name that nothing in the file binds: import it, whatever became of the NameError on its way to the test."""
+    text = site.file.text
+    if missing_name(site) or "import *" in text or "globals()" in text:
         return
+    for name in site.scope.uses.read.keys() - site.file.names.bound - _GIVEN:
+        yield from _imported(site, name)
+
+
+def _imported(site: Site, name: str) -> Iterator[Change]:
+    """Yield the imports that may bind a name."""
     found: list[str] = []
     hint = site.evidence.failure.hints.get("import", "")
     if hint:
@@ -86,6 +72,7 @@ def missing(site: Site) -> Iterator[Change]:
         module = site.sources.module_name(path)
         if path != site.file.path and module and path != site.evidence.failure.path:
             found.append(f"from {_spelt(site, path, module)} import {name}")
+    found += _elsewhere(site, name)
     if name in MODULES and not (name in STDLIB and _called(site, name)):
         found.append(f"import {name}")
     if name in STDLIB:
@@ -96,6 +83,22 @@ def missing(site: Site) -> Iterator[Change]:
     found += [line for line in ("import pandas as pd",) if name == "pd"]
     for rank, code in enumerate(dict.fromkeys(found)):
         yield Change((insertion(site.file, code),), f"add `{code}`", 1 / (1 + 0.4 * rank))
+
+
+def _elsewhere(site: Site, name: str) -> list[str]:
+    """How the project's other files import a name, the commonest way first."""
+    line = re.compile(
+        rb"^[ \t]*(from[ \t]+[\w.]+[ \t]+import[ \t]+(?:\w+[ \t]+as[ \t]+)?%(name)s|import[ \t]+%(name)s)[ \t]*(?:#.*)?\r?$"
+        % {b"name": name.encode()},
+        re.MULTILINE,
+    )
+    found: Counter[str] = Counter()
+    for path in site.sources.paths:
+        near = path.parent == site.file.path.parent
+        for code in line.findall(site.sources.data(path) or b""):
+            text = " ".join(code.decode().split())
+            found[text] += near or not text.startswith("from .")
+    return [text for text, times in found.most_common() if times]
 
 
 def _called(site: Site, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterator
 
@@ -12,6 +13,7 @@ from regreen.templates.atoms import idle_at, names_at
 from regreen.templates.guesses import incompatible
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow, swap
+from regreen.templates.scope import names_of
 from regreen.templates.signatures import meant, open_parameters, positional
 from regreen.values import TextEdit
 
@@ -36,6 +38,27 @@ def namesake(site: Site) -> Iterator[Change]:
         yield Change(appended(site, node, arguments, text), f"pass `{text}`", likeness)
 
 
+def elsewhere(site: Site) -> Iterator[Change]:
+    """`make(x)` → `make(x, key=key)`: the other calls of the function in this file pass such an argument.
+
+    Its value is theirs, as it stands there; likelier if it puts something to use that nothing else does.
+    """
+    idle, usable = set(idle_at(site)), {*names_at(site), *site.file.names.bound, *dir(builtins)}
+    found: list[tuple[float, Node, list[Node], str]] = []
+    for node, _, arguments in calls(site):
+        function = node.field("function") or node
+        given = {a.named[0].text for a in arguments if a.kind == "keyword_argument"}
+        for keyword, values in site.scope.file_facts.keywords.get(function.text, {}).items():
+            for value in {value.text: value for value in values}.values():
+                read = names_of(value)
+                if keyword not in given and "\n" not in value.text and read <= usable:
+                    likeness = 1.0 if read & idle else 0.1
+                    found.append((likeness, node, arguments, f"{keyword}={value.text}"))
+    found.sort(key=lambda one: -one[0])
+    for likeness, node, arguments, text in found[:_MOST]:
+        yield Change(appended(site, node, arguments, text), f"pass `{text}`", likeness)
+
+
 def _values_here(site: Site) -> dict[str, str]:
     """Values in scope by the name they have: names, and what is kept on the object."""
     found = {name: name for name in (*idle_at(site), *names_at(site))}
@@ -49,10 +72,15 @@ def _values_here(site: Site) -> dict[str, str]:
 
 
 def appended(site: Site, call: Node, arguments: list[Node], text: str) -> tuple[TextEdit, ...]:
-    """Add an argument behind the others, laid out as they are: on a line of its own, with a comma behind it."""
+    """Add a keyword argument behind the others, laid out as they are: on its own line, with a comma; before `**`."""
     listed = call.field("arguments") or call
     if not arguments:
         return (TextEdit(listed.start + 1, listed.end - 1, text),)
+    if arguments[-1].kind == "dictionary_splat":
+        at = arguments[-1].start
+        between = f",{site.file.newline}{site.file.indentation(arguments[-1].line)}"
+        alone = not site.file.text[site.file.lines.start(arguments[-1].line) : at].strip()
+        return (TextEdit(at, at, f"{text}{between if alone else ', '}"),)
     last, close = arguments[-1], listed.children[-1]
     comma = next((child for child in listed.children if child.kind == "," and child.start >= last.end), None)
     start = site.file.lines.start(close.line)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 
 from regreen.source import Node
+from regreen.templates.facts import Facts
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow
 from regreen.templates.strings import contents, inside, literals
@@ -42,19 +43,43 @@ def patterns(site: Site) -> Iterator[Node]:
 
 def pattern(site: Site) -> Iterator[Change]:
     """A wider class, an escaped dot, another quantifier, an anchor more or less; only what still compiles."""
+    seen = _characters_of_test(site)
     for node in patterns(site):
         raw = "".join(piece.text for piece in contents(node))
         if any(child.kind == "interpolation" for child in node.children) or len(raw) > 120:
             continue
         is_raw = "r" in node.children[0].text.lower()
-        for rank, new in enumerate(dict.fromkeys(_variants(raw))):
+        for rank, new in enumerate(dict.fromkeys((*_with_characters(raw, seen), *_variants(raw)))):
             if new == raw or not _compiles(new) or (not is_raw and "\\" in new and "\\" not in raw):
                 continue
             yield Change((inside(node, new),), arrow(raw, new), 1 / (1 + 0.08 * rank))
 
 
+def _characters_of_test(site: Site) -> str:
+    """The punctuation that the failing test's texts of one character consist of, escaped for a class."""
+    test = site.sources.get(site.evidence.failure.path)
+    frame = next((f for f in site.evidence.failure.frames if test and f.path == test.path), None)
+    function = test.function_at(frame.line) if test is not None and frame is not None else None
+    found = (
+        text
+        for node in ((*function.decorators, function.body) if function else ())
+        for text in Facts(node).texts
+    )
+    return "".join(dict.fromkeys(re.escape(text) for text in found if len(text) == 1 and not text.isalnum()))
+
+
+def _with_characters(raw: str, seen: str) -> Iterator[str]:
+    r"""A class that takes the characters of the test in, too: `\s` → `[\s/=]`; nothing without any."""
+    for match in re.finditer(r"\\[dws]|(?<!\\)\[[^\]\\]+\]" if seen else r"(?!)", raw):
+        old = match.group()
+        new = f"[{old}{seen}]" if old[0] == "\\" else f"{old[:-1]}{seen}]"
+        yield raw[: match.start()] + new + raw[match.end() :]
+
+
 def _variants(raw: str) -> Iterator[str]:
     yield from _repeated_elsewhere(raw)
+    for match in re.finditer(r"\|[^()|]*\)", raw):
+        yield f"{raw[: match.end() - 1]}|$){raw[match.end() :]}"  # the end may follow as well
     for old, new in _WIDER:
         at = raw.find(old)
         while at >= 0:

@@ -114,7 +114,7 @@ def _at(file: SourceFile, line: int, function: Function | None) -> Iterator[tupl
 
 
 def _beside(file: SourceFile, function: Function) -> Iterator[tuple[Node, float]]:
-    """The other statements of a function, and the module's values that it reads."""
+    """The other statements of a function, and the values of the module and of its classes that it reads."""
     statements = (node for node in function.body.walk() if node.kind in STATEMENTS or node.kind in CLAUSES)
     for node in itertools.islice(statements, _LONGEST):
         yield node, _FUNCTION
@@ -126,6 +126,17 @@ def _beside(file: SourceFile, function: Function) -> Iterator[tuple[Node, float]
         targets = {n.text for n in itertools.islice(node.walk(), 12) if n.kind == "identifier"}
         if any(name in read_names for name in targets):
             yield node, _MODULE
+    read_attributes = Facts(function.body).attributes_read
+    for node in (node for one in file.classes for node in one.body.named):
+        target = _assigned(node)
+        if target is not None and target.text in read_attributes:
+            yield node, _MODULE
+
+
+def _assigned(statement: Node) -> Node | None:
+    """The name that a statement assigns to; None where it assigns nothing, or something else."""
+    inner = statement.named[0] if statement.kind == "expression_statement" and statement.named else None
+    return inner.field("left") if inner is not None and inner.kind == "assignment" else None
 
 
 def _inside(statement: Node, function: Function) -> bool:
