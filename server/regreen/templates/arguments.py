@@ -161,10 +161,13 @@ def missing(site: Site) -> Iterator[Change]:
         function = node.field("function")
         if function is None or function.text.rpartition(".")[2] not in {name, *_classes_with(site, name)}:
             continue
+        places = sum(a.kind != "keyword_argument" for a in arguments)
         for value in _values_for(site, wanted[0]) if len(wanted) == 1 else ():
             given = _position(site, name, wanted[0])
             for text, at in ((value, given), (f"{wanted[0]}={value}", -1)):
-                if any(a.kind == "keyword_argument" for a in arguments) and at == -1 and text == value:
+                if text == value and (
+                    "keyword-only" in match.group() or at > places or (at < 0 and len(arguments) > places)
+                ):
                     continue
                 yield Change(
                     (_add(node, arguments, text, at),),
