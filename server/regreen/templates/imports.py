@@ -57,7 +57,7 @@ def undefined(site: Site) -> Iterator[Change]:
     text = site.file.text
     if missing_name(site) or "import *" in text or "globals()" in text:
         return
-    for name in site.scope.uses.read.keys() - site.file.names.bound - _GIVEN:
+    for name in sorted(site.scope.uses.read.keys() - site.file.names.bound - _GIVEN):
         yield from _imported(site, name)
 
 
