@@ -20,6 +20,7 @@ from regreen.values import (
     RunReport,
     RunRequest,
     Snapshot,
+    VerifiedFix,
     WorkingCopy,
 )
 
@@ -92,6 +93,10 @@ class Reporter(Protocol):
         """A candidate was judged."""
         ...
 
+    def offer(self, result: HealResult) -> None:
+        """The first fix of a heal is proven: its result as it is so far. Others are still being looked at."""
+        ...
+
     def result(self, result: HealResult) -> None:
         """A heal ended."""
         ...
@@ -128,7 +133,7 @@ class History(Protocol):
         """How often fixes of this template were (accepted, undone) in this project."""
         ...
 
-    def mark(self, project: Project, fix_id: str, *, undone: bool) -> None:
+    def mark(self, project: Project, fix: VerifiedFix, *, undone: bool) -> None:
         """The user accepted a fix, or took it back."""
         ...
 

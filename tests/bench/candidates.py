@@ -92,6 +92,9 @@ class Silent:
     def candidate(self, failure: Failure, verdict: CandidateVerdict) -> None:
         """Say nothing."""
 
+    def offer(self, result: HealResult) -> None:
+        """Say nothing."""
+
     def result(self, result: HealResult) -> None:
         """Say nothing."""
 

@@ -38,6 +38,7 @@ class Ledger:
     def __init__(self) -> None:
         self.verdicts: list[CandidateVerdict] = []
         self.results: list[HealResult] = []
+        self.offers: list[tuple[HealResult, int]] = []  # with the number of heals that had ended
         self.stages: list[str] = []
 
     def progress(self, progress: Progress) -> None:
@@ -48,6 +49,9 @@ class Ledger:
 
     def candidate(self, failure: Failure, verdict: CandidateVerdict) -> None:
         self.verdicts.append(verdict)
+
+    def offer(self, result: HealResult) -> None:
+        self.offers.append((result, len(self.results)))
 
     def result(self, result: HealResult) -> None:
         self.results.append(result)

@@ -56,6 +56,17 @@ async def test_a_wrong_operator_is_found_proven_and_nothing_is_written(lab: Lab)
     assert lab.picture() == before
 
 
+async def test_the_first_proven_fix_is_told_before_others_are_proven_and_stays_the_best(lab: Lab) -> None:
+    lab.write({"cart.py": CART, "test_cart.py": CART_TESTS.replace("[1, 2, 3]", "[2, 2, 2]")})
+    result = only(await lab.heal())
+    assert len(result.fixes) > 1
+    ((early, ended_before),) = lab.ledger.offers
+    assert ended_before == 0
+    assert (early.outcome, len(early.fixes)) == (Outcome.VERIFIED, 1)
+    assert early.fixes[0].diff == result.fixes[0].diff
+    assert early.fixes[0].evidence == result.fixes[0].evidence
+
+
 async def test_the_proof_command_runs_the_same_tests(lab: Lab) -> None:
     lab.write({"cart.py": CART, "test_cart.py": CART_TESTS})
     fix = only(await lab.heal()).fixes[0]

@@ -41,7 +41,7 @@ class Heal:
         tried: verdict → how many candidates ended so.
         origins: template → how many of its candidates were tried.
         suspects: places that candidates were aimed at ("file:line"), in the order they were first tried.
-        seconds: until the line with the first fix; until the end without any.
+        seconds: until the first fix was told; until the end without any.
         status: the command's exit status; None when it had to be killed.
         tail: the last lines of its error output.
     """
@@ -117,6 +117,7 @@ def read(events: Iterable[tuple[float, str]], status: int | None, ended: float, 
     tried: Counter[str] = Counter()
     origins: Counter[str] = Counter()
     suspects: dict[str, None] = {}
+    offered: dict[str, float] = {}
     first, diff, seconds = "", "", ended
     for at, line in events:
         event: dict[str, Any] = json.loads(line)
@@ -126,12 +127,15 @@ def read(events: Iterable[tuple[float, str]], status: int | None, ended: float, 
             tried[event["verdict"]] += 1
             origins[event["template"]] += 1
             suspects[f"{event['path']}:{event['line']}"] = None
+        elif event["event"] == "offer":
+            offered.setdefault(event["nodeid"], at)
         elif event["event"] == "result":
             outcomes[event["nodeid"]] = event["outcome"]
             reasons[event["nodeid"]] = event["reason"]
             better = event["outcome"] == "VERIFIED" and outcomes.get(first) != "VERIFIED"
             if event["diff"] and (not diff or better):
-                first, diff, seconds = event["nodeid"], event["diff"], at
+                first, diff = event["nodeid"], event["diff"]
+                seconds = offered.get(first, at)
     return Heal(
         outcomes,
         reasons,

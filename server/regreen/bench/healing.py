@@ -81,14 +81,19 @@ class Healed:
                 spent.plausible += 1
                 if self.first_plausible is None:
                     self.first_plausible = event["after"]
+        elif event["event"] == "offer":
+            self._offered(at)
         elif event["event"] == "summary":
             self.summary = True
         elif event["event"] == "result":
             self.outcomes[event["nodeid"]] = event["outcome"]
             if event["outcome"] == Outcome.VERIFIED.value:
                 self.classes.append((event["evidence"] or {}).get("confidence", ""))
-                if self.offer_seconds is None:
-                    self.offer_seconds = round(at, 3)
+                self._offered(at)
+
+    def _offered(self, at: float) -> None:
+        if self.offer_seconds is None:
+            self.offer_seconds = round(at, 3)
 
 
 async def heal(project: Path, red: Sequence[str], options: Sequence[str], *, limit: float) -> Healed:

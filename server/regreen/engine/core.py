@@ -26,6 +26,7 @@ from regreen.engine.work import UNTRUSTED, Work
 from regreen.engine.world import Face, Folder, Level, Watch, World
 from regreen.platform.background import run_blocking
 from regreen.ports import History
+from regreen.values import VerifiedFix
 
 _CONFIG_NAMES = frozenset({"pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini"})
 _NOT_SOURCES = frozenset({"__pycache__", "node_modules", "site-packages"})
@@ -202,7 +203,7 @@ class Engine:
         """A fix reached the documents, or was taken back: no run starts for its text itself."""
         offer = applied.offer
         if state.tools is not None:
-            self._work.spawn(self._mark(state, state.tools.history, offer.fix.fix_id, undone=undone))
+            self._work.spawn(self._mark(state, state.tools.history, offer.fix, undone=undone))
         if undone or state.settings.run_tests != "onSave" or not self.registry.is_trusted(state.folder):
             return
         healed = set(offer.fix.evidence.red_to_green)
@@ -215,8 +216,8 @@ class Engine:
         if again:  # their fixes were verified against the text before this one
             self._work.submit(state, Job(tests=tuple(again), heal=True, offers_only=True))
 
-    async def _mark(self, state: ProjectState, history: History, fix_id: str, *, undone: bool) -> None:
-        await run_blocking(partial(history.mark, state.project, fix_id, undone=undone))
+    async def _mark(self, state: ProjectState, history: History, fix: VerifiedFix, *, undone: bool) -> None:
+        await run_blocking(partial(history.mark, state.project, fix, undone=undone))
 
     # ------------------------------------------------------------------ commands
 

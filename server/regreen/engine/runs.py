@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from regreen import pipeline
 from regreen.engine.choose import Choice, choose, move_lines, quick_tests, tests_of, touched_by
@@ -17,7 +18,6 @@ from regreen.engine.state import Offer, ProjectState, file_of, make_offer, short
 from regreen.engine.world import Face, Level, World
 from regreen.pipeline import Baseline, Tools
 from regreen.pipeline.texts import MAX_BYTES
-from regreen.platform.background import run_blocking
 from regreen.settings import Settings
 from regreen.validation.ladder import Known
 from regreen.values import CandidateVerdict, Failure, HealResult, Outcome, Progress, Snapshot, TestOutcome
@@ -35,10 +35,18 @@ NOT_FOUND = 4
 """Pytest's exit status when an argument names nothing; it then runs nothing at all."""
 
 
+class Keep(Protocol):
+    """Takes over how a heal ended, or what is known while it still goes on."""
+
+    def __call__(self, result: HealResult, *, ended: bool) -> None:
+        """Take it over soon."""
+        ...
+
+
 class RunReporter:
     """Passes on what the pipeline says while one job runs."""
 
-    def __init__(self, state: ProjectState, face: Face, keep: Callable[[HealResult], None]) -> None:
+    def __init__(self, state: ProjectState, face: Face, keep: Keep) -> None:
         self._state = state
         self._face = face
         self._keep = keep
@@ -60,9 +68,13 @@ class RunReporter:
             message = f"{short_name(failure.nodeid)}: {self._tried} candidates tried"
             self._face.report(self._state.root, message, None)
 
+    def offer(self, result: HealResult) -> None:
+        """A first fix is there; others are still being looked at."""
+        self._keep(result, ended=False)
+
     def result(self, result: HealResult) -> None:
         """A heal ended."""
-        self._keep(result)
+        self._keep(result, ended=True)
 
 
 class Runs:
@@ -173,12 +185,16 @@ class Runs:
         red_before = {f.nodeid for f in state.red_failures()} | state.known_reds.keys()
         found: list[Offer] = []
         keeping: list[asyncio.Task[None]] = []
+        in_order = asyncio.Lock()
 
-        def keep(result: HealResult) -> None:
+        async def kept(result: HealResult, *, ended: bool) -> None:
+            async with in_order:
+                offers = await self._keep(state, tools, base, result, ended=ended)
+                found.extend(offers if ended else ())
+
+        def keep(result: HealResult, *, ended: bool) -> None:
             state.searching -= {result.failure.nodeid}
-            keeping.append(
-                asyncio.get_running_loop().create_task(self._keep(state, tools, base, result, found))
-            )
+            keeping.append(asyncio.get_running_loop().create_task(kept(result, ended=ended)))
 
         reporter = RunReporter(state, self._face, keep)
         base = await self._baseline(state, tools, reporter, nodeids, unsaved)
@@ -233,23 +249,23 @@ class Runs:
             self._face.log(Level.INFO, text)
 
     async def _keep(
-        self, state: ProjectState, tools: Tools, base: Baseline, result: HealResult, found: list[Offer]
-    ) -> None:
+        self, state: ProjectState, tools: Tools, base: Baseline, result: HealResult, *, ended: bool
+    ) -> Sequence[Offer]:
         if result.outcome is Outcome.CANCELLED:
-            return
+            return ()
         offers = []
         for fix in result.fixes:
             paths = [edit.path for edit in fix.candidate.edits]
             before = {path: await tools.mirror.read(base.snapshot, path) for path in paths}
             offers.append(make_offer(fix, state.root, before))
-        state.keep_result(result, offers)
-        found += offers
-        self._refresh(state)
-        self._face.log(
-            Level.INFO,
-            f"{result.failure.nodeid}: {result.outcome.value} after {result.seconds:.1f} s. {result.cause}",
-        )
-        await run_blocking(tools.history.record, state.project, result)
+        nodeid = result.failure.nodeid
+        if (outcome := state.outcomes.get(nodeid)) is not None and outcome.status.is_red:
+            state.keep_result(result, offers)  # else one of its offers was taken meanwhile
+            self._refresh(state)
+        if ended:
+            told = f"{nodeid}: {result.outcome.value} after {result.seconds:.1f} s. {result.cause}"
+            self._face.log(Level.INFO, told)
+        return offers
 
     async def _check_suite(self, state: ProjectState, tools: Tools) -> None:
         """Run the whole suite with each verified fix; one that breaks a green test is withdrawn."""

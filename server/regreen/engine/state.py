@@ -101,7 +101,7 @@ class ProjectState:
         problem: why nothing can run, for people; empty when it can.
         notice_at: the file whose save told of the problem.
         grouped: red tests that turned red together and wait for the user.
-        searching: red tests that a fix is being looked for.
+        searching: red tests that a fix is being looked for, and none is there yet.
     """
 
     project: Project

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from regreen.history.schema import NewerStore, migrate
-from regreen.values import HealResult, Project
+from regreen.values import HealResult, Project, VerifiedFix
 
 T = TypeVar("T")
 
@@ -62,9 +62,9 @@ class Store:
         """
         return self._do("read the marks", (0, 0), lambda db: _accepted(db, project, template))
 
-    def mark(self, project: Project, fix_id: str, *, undone: bool) -> None:
-        """The user accepted a fix, or took it back. A fix that was never recorded here is not marked."""
-        self._do("mark a fix", None, lambda db: _mark(db, project, fix_id, undone=undone))
+    def mark(self, project: Project, fix: VerifiedFix, *, undone: bool) -> None:
+        """The user accepted a fix, or took it back; its heal need not have ended yet."""
+        self._do("mark a fix", None, lambda db: _mark(db, project, fix, undone=undone))
 
     def heals(self, project: Project, *, limit: int = 50) -> tuple[HealRecord, ...]:
         """The project's last heals, newest first."""
@@ -118,11 +118,10 @@ def _accepted(db: sqlite3.Connection, project: Project, template: str) -> tuple[
     return by_undone.get(0, 0), by_undone.get(1, 0)
 
 
-def _mark(db: sqlite3.Connection, project: Project, fix_id: str, *, undone: bool) -> None:
+def _mark(db: sqlite3.Connection, project: Project, fix: VerifiedFix, *, undone: bool) -> None:
     db.execute(
-        "INSERT INTO marks (at, project, fix, template, undone)"
-        " SELECT ?, ?, fix, template, ? FROM fixes WHERE fix = ? LIMIT 1",
-        (_now(), str(project.root), int(undone), fix_id),
+        "INSERT INTO marks (at, project, fix, template, undone) VALUES (?, ?, ?, ?, ?)",
+        (_now(), str(project.root), fix.fix_id, fix.candidate.template, int(undone)),
     )
 
 

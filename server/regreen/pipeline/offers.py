@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 from regreen.pipeline.confidence import vote
@@ -17,11 +18,26 @@ from regreen.values import UNKNOWN, VerifiedFix
 
 
 async def proven(
-    hunt: Search, ground: Ground, tools: Tools, settings: Settings, budget: Budget, started: float
+    hunt: Search,
+    ground: Ground,
+    tools: Tools,
+    settings: Settings,
+    budget: Budget,
+    started: float,
+    tell: Callable[[VerifiedFix], None],
 ) -> tuple[tuple[VerifiedFix, ...], Counter[str]]:
     """Prove plausible candidates in order of merit until there are enough offers.
 
     A proof may take longer than the search, so once the budget is spent one fix that leaves nothing red is enough.
+
+    Args:
+        hunt: what the search found.
+        ground: what it was judged against.
+        tools: the project's parts.
+        settings: how many offers are enough.
+        budget: what may be spent.
+        started: when the heal began, on the tools' clock.
+        tell: hears of the first fix if it leaves nothing red and asks for no second look: it stays the best.
 
     Returns:
         The fixes, best first: those that leave nothing red before those that only turn the target green, and of
@@ -42,6 +58,8 @@ async def proven(
             said = vote(found, plausible, ground.field.known) if asked else UNKNOWN
             evidence = replace(answer.evidence, vote=said)
             fixes.append((replace(answer, evidence=evidence), found))
+            if len(fixes) == 1 and not answer.target_only and not answer.flags:
+                tell(fixes[0][0])
     fixes.sort(key=lambda pair: (pair[0].target_only, bool(pair[0].flags)))
     return tuple(_with_rivals(fix, found, fixes) for fix, found in fixes), refused
 

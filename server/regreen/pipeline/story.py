@@ -23,6 +23,7 @@ from regreen.pipeline.stream import Stream
 from regreen.pipeline.suite import SUITE_SECONDS
 from regreen.pipeline.synthesis import synthesise
 from regreen.pipeline.triage import environment_problem, imported_from_elsewhere, stale_test
+from regreen.platform.background import run_blocking
 from regreen.ports import Reporter
 from regreen.settings import Settings
 from regreen.validation.ladder import Target
@@ -96,9 +97,14 @@ async def heal(
     result = await _heal(
         failure, base, tools, settings, reporter, first, coverage or Coverage(tools), started
     )
-    tools.history.record(base.snapshot.project, result)
-    reporter.result(result)
+    await told(result, base, tools, reporter)
     return result
+
+
+async def told(result: HealResult, base: Baseline, tools: Tools, reporter: Reporter) -> None:
+    """Keep how a heal ended, and tell of it."""
+    await run_blocking(tools.history.record, base.snapshot.project, result)
+    reporter.result(result)
 
 
 async def _heal(
@@ -145,7 +151,11 @@ async def _heal(
     ending.tried = dict(hunt.tried)
 
     reporter.progress(Progress("verify", f"{len(hunt.found)} plausible", failure.nodeid))
-    fixes, refused = await proven(hunt, ground, tools, settings, budget, started)
+
+    def tell(fix: VerifiedFix) -> None:
+        reporter.offer(ending(Outcome.VERIFIED, offer_reason((fix,)), (fix,)))
+
+    fixes, refused = await proven(hunt, ground, tools, settings, budget, started, tell)
     if fixes:
         outcome = Outcome.VERIFIED_TARGET_ONLY if fixes[0].target_only else Outcome.VERIFIED
         return ending(outcome, offer_reason(fixes), fixes)

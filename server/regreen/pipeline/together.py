@@ -10,7 +10,7 @@ from regreen.pipeline.coverage import COLD_MAP_SECONDS, Coverage
 from regreen.pipeline.groups import grouped
 from regreen.pipeline.parts import Baseline, Tools
 from regreen.pipeline.reasons import cause_of
-from regreen.pipeline.story import heal
+from regreen.pipeline.story import heal, told
 from regreen.ports import Reporter
 from regreen.settings import Settings
 from regreen.validation.paths import is_test
@@ -62,8 +62,7 @@ async def heal_all(
         for failure in group:
             result = _healed_already(failure, fixes) or (hopeless and _same_cause(failure, hopeless))
             if result is not None:
-                tools.history.record(project, result)
-                reporter.result(result)
+                await told(result, base, tools, reporter)
             else:
                 first = _seeds(fixes)
                 result = await heal(failure, base, tools, settings, reporter, first=first, coverage=coverage)
@@ -75,8 +74,7 @@ async def heal_all(
         better = _healed_already(failure, whole) if results[failure.nodeid].outcome in HALF_DONE else None
         if better is not None:  # a fix of another test, found later, mends it, too
             results[failure.nodeid] = better
-            tools.history.record(project, better)
-            reporter.result(better)
+            await told(better, base, tools, reporter)
     return tuple(results[failure.nodeid] for failure in failures)
 
 

@@ -243,7 +243,7 @@ def _remember_accepted(healed: Sequence[Healed]) -> None:
     for one in healed:
         if one.history is not None:
             for fix in one.fixes:
-                one.history.mark(one.project, fix.fix_id, undone=False)
+                one.history.mark(one.project, fix, undone=False)
 
 
 def _status(options: HealOptions, healed: Sequence[Healed]) -> int:

@@ -54,6 +54,10 @@ class NdjsonReporter:
         after = now - self._began.get(failure.nodeid, now)
         write(self._stream, "candidate", candidate_fields(failure, verdict, self._root, after))
 
+    def offer(self, result: HealResult) -> None:
+        """Write an `offer`."""
+        write(self._stream, "offer", result_fields(result, self._root))
+
     def result(self, result: HealResult) -> None:
         """Write a `result`."""
         write(self._stream, "result", result_fields(result, self._root))

@@ -20,6 +20,8 @@ from regreen.values import CandidateVerdict, Failure, HealResult, Progress
 STAGES = {"search": "Trying patches", "verify": "Verifying"}
 """What is said before the message of a stage whose messages only count."""
 
+ONE_PROVEN = "a fix is proven, looking at others"
+
 
 class ShownReporter(Reporter, Protocol):
     """A reporter that may own a part of the screen for a while."""
@@ -80,6 +82,10 @@ class LiveReporter:
         self._tried += 1
         self._refresh()
 
+    def offer(self, result: HealResult) -> None:
+        """Say that there is one; it is printed with what else is known when the heal ends."""
+        self.progress(Progress("verify", ONE_PROVEN, result.failure.nodeid))
+
     def result(self, result: HealResult) -> None:
         """Print a finished heal above the line."""
         self._tried = 0
@@ -120,6 +126,9 @@ class PlainReporter:
 
     def candidate(self, failure: Failure, verdict: CandidateVerdict) -> None:
         """Hundreds of these would bury the results; `--json` has them."""
+
+    def offer(self, result: HealResult) -> None:
+        """It is printed when the heal ends."""
 
     def result(self, result: HealResult) -> None:
         """Print a finished heal."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -12,11 +13,11 @@ from tests.processes import left_running
 from regreen.bench.healing import Healed, heal
 
 
-def candidate(template: str, verdict: str, after: float) -> dict[str, object]:
+def candidate(template: str, verdict: str, after: float) -> dict[str, Any]:
     return {"event": "candidate", "template": template, "verdict": verdict, "seconds": 0.5, "after": after}
 
 
-def outcome(nodeid: str, name: str, confidence: str = "") -> dict[str, object]:
+def outcome(nodeid: str, name: str, confidence: str = "") -> dict[str, Any]:
     return {"event": "result", "nodeid": nodeid, "outcome": name, "evidence": {"confidence": confidence}}
 
 
@@ -27,12 +28,14 @@ def test_times_count_from_the_first_and_families_are_counted() -> None:
             candidate("comparison.boundary", "STILL_FAILING", 0.1),
             candidate("comparison.flipped", "PLAUSIBLE", 0.4),
             candidate("calls.wrap", "PLAUSIBLE", 0.9),
+            {"event": "offer", "nodeid": "a"},
             outcome("a", "VERIFIED"),
             outcome("b", "VERIFIED"),
         ]
     ):
         healed.hear(event, at)
     assert (healed.first_plausible, healed.offer_seconds) == (0.4, 3)
+    assert len(healed.outcomes) == 2
     assert {name: (spent.tried, spent.plausible) for name, spent in healed.families.items()} == {
         "comparison": (2, 1),
         "calls": (1, 1),

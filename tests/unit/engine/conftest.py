@@ -155,8 +155,8 @@ class ListHistory:
     def accepted(self, project: Project, template: str) -> tuple[int, int]:
         return (0, 0)
 
-    def mark(self, project: Project, fix_id: str, *, undone: bool) -> None:
-        self.marks.append((fix_id, undone))
+    def mark(self, project: Project, fix: VerifiedFix, *, undone: bool) -> None:
+        self.marks.append((fix.fix_id, undone))
 
 
 class SetTrust:
@@ -205,6 +205,7 @@ class Bench:
         self.heals: list[tuple[str, ...]] = []
         self.hold: asyncio.Event | None = None  # a baseline waits for it
         self.hold_heal: asyncio.Event | None = None
+        self.hold_proofs: asyncio.Event | None = None  # all but the first of a heal wait for it
         self.waiting = 0
         self.cancelled = 0
         self.tools_for: list[Settings] = []
@@ -330,6 +331,9 @@ class Bench:
             failure = base.report.outcomes[nodeid].failure
             assert failure is not None
             result = await self._result(failure, base, tools)
+            if result.fixes and self.hold_proofs is not None:
+                reporter.offer(result)
+                await self.hold_proofs.wait()
             results.append(result)
             reporter.result(result)
         return tuple(results)

@@ -42,7 +42,7 @@ def test_a_heal_is_kept_with_its_counts_and_fixes(store: Store, project: Project
 def test_projects_do_not_see_each_other(store: Store, project: Project) -> None:
     fix = made.fix(project.root / "cart.py", "-=", "+=")
     store.record(project, made.result(project.root, fix))
-    store.mark(project, fix.fix_id, undone=False)
+    store.mark(project, fix, undone=False)
     other = Project(project.root / "other", project.root)
     assert store.heals(other) == ()
     assert store.accepted(other, fix.candidate.template) == (0, 0)
@@ -52,14 +52,19 @@ def test_the_last_word_on_a_fix_counts(store: Store, project: Project) -> None:
     one = made.fix(project.root / "cart.py", "-=", "+=")
     two = made.fix(project.root / "cart.py", "result = 0", "result = 1")
     store.record(project, made.result(project.root, one, two))
-    store.mark(project, one.fix_id, undone=False)
-    store.mark(project, two.fix_id, undone=False)
+    store.mark(project, one, undone=False)
+    store.mark(project, two, undone=False)
     assert store.accepted(project, "operator.augmented") == (2, 0)
-    store.mark(project, one.fix_id, undone=True)
-    assert store.accepted(project, "operator.augmented") == (1, 1)
-    store.mark(project, "never offered", undone=True)
+    store.mark(project, one, undone=True)
     assert store.accepted(project, "operator.augmented") == (1, 1)
     assert store.accepted(project, "another") == (0, 0)
+
+
+def test_a_fix_that_is_taken_before_its_heal_ended_counts(store: Store, project: Project) -> None:
+    fix = made.fix(project.root / "cart.py", "-=", "+=")
+    store.mark(project, fix, undone=False)
+    store.record(project, made.result(project.root, fix))
+    assert store.accepted(project, fix.candidate.template) == (1, 0)
 
 
 def test_only_the_diff_of_an_offered_fix_is_source_text(tmp_path: Path, project: Project) -> None:
@@ -170,6 +175,6 @@ def test_the_store_does_not_grow_forever(
     fix = made.fix(project.root / "cart.py", "-=", "+=")
     for number in range(8):
         store.record(project, made.result(project.root, fix, nodeid=str(number)))
-    store.mark(project, fix.fix_id, undone=False)
+    store.mark(project, fix, undone=False)
     assert [heal.nodeid for heal in store.heals(project)] == ["7", "6", "5", "4", "3"]
     assert rows(tmp_path / "history.sqlite3", "SELECT count(*) FROM fixes") == [(5,)]

@@ -27,6 +27,7 @@ def events(root: Path) -> str:
         reporter.failure(result.failure)
         reporter.candidate(result.failure, made.judged(path))
     reporter.candidate(results[0].failure, made.judged(path, Verdict.PLAUSIBLE))
+    reporter.offer(made.result(root, fix))
     for result in results:
         reporter.result(result)
     summary = ndjson.summary_fields(
@@ -46,6 +47,7 @@ def test_every_line_is_one_object_of_version_1(tmp_path: Path) -> None:
     assert [line["event"] for line in lines] == [
         *["failure", "candidate"] * 2,
         "candidate",
+        "offer",
         "result",
         "result",
         "summary",
