@@ -108,6 +108,14 @@ class ProjectSources:
             return self._file_below(folder, [part for part in module.strip(".").split(".") if part])
         return self._modules.get(module)
 
+    def owns(self, top: str) -> bool:
+        """Whether a module or package of this name, without dots, is the project's."""
+        return top in self._tops
+
+    @cached_property
+    def _tops(self) -> frozenset[str]:
+        return frozenset(name.partition(".")[0] for name in self._modules)
+
     @cached_property
     def _modules(self) -> Mapping[str, Path]:
         """Files by dotted name; folders without `__init__.py` count from the root, or from its `src`."""

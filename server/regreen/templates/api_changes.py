@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from regreen.source import SourceFile
-from regreen.templates.imports import insertion
+from regreen.source import ProjectSources, SourceFile
 from regreen.templates.model import Change, Site
+from regreen.templates.placing import insertion
 from regreen.templates.rewrite import arrow
 from regreen.values import TextEdit
 
@@ -54,13 +54,14 @@ def changed(site: Site) -> Iterator[Change]:
     told = f"{failure.exception}: {failure.message}"
     for row in rows():
         if row.when.search(told):
-            edits = _replaced(site.file, row)
+            edits = _replaced(site.file, row, site.sources)
             if edits:
-                first = site.file.text[edits[-1].start : edits[-1].end]
-                yield Change(tuple(edits), arrow(first, edits[-1].new))
+                replaced = next(edit for edit in reversed(edits) if edit.end > edit.start)
+                first = site.file.text[replaced.start : replaced.end]
+                yield Change(tuple(edits), arrow(first, replaced.new))
 
 
-def _replaced(file: SourceFile, row: Row) -> list[TextEdit]:
+def _replaced(file: SourceFile, row: Row, sources: ProjectSources) -> list[TextEdit]:
     quiet = [node.span for node in file.root.walk() if node.kind == "string"]
     edits: list[TextEdit] = []
     for match in row.find.finditer(file.text):
@@ -72,5 +73,5 @@ def _replaced(file: SourceFile, row: Row) -> list[TextEdit]:
         for code in row.add:
             name = code.rpartition(" ")[2]
             if name not in file.names.bound and code not in file.text:
-                edits.insert(0, insertion(file, code))
-    return edits
+                edits.append(insertion(file, code, sources))
+    return sorted(edits)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from regreen.source import Function, Node
-from regreen.templates.imports import insertion
 from regreen.templates.model import Change, Site
+from regreen.templates.placing import insertion
 from regreen.templates.rewrite import arrow, swap
 from regreen.values import TextEdit
 
@@ -51,7 +51,7 @@ def missing_await(site: Site) -> Iterator[Change]:
         )
         run = [swap(node, f"asyncio.run({node.text})")]
         if "asyncio" not in site.file.names.bound:
-            run.append(insertion(site.file, "import asyncio"))
+            run.append(insertion(site.file, "import asyncio", site.sources))
         yield Change(tuple(sorted(run)), arrow(node.text, f"asyncio.run({node.text})"), share * 0.6)
 
 

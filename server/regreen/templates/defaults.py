@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from regreen.source import Class, Node, Parameter
-from regreen.templates.imports import insertion
 from regreen.templates.model import Change, Site
+from regreen.templates.placing import insertion
 from regreen.templates.rewrite import before, remove, stands_alone, step, swap
 from regreen.templates.scope import names_of
 from regreen.values import TextEdit
@@ -156,4 +156,4 @@ def _import_field(site: Site) -> list[TextEdit]:
         if one.module == "dataclasses" and one.name == "dataclass":
             names = one.node.fields("name")
             return [TextEdit(names[-1].end, names[-1].end, ", field")]
-    return [insertion(site.file, "from dataclasses import field")]
+    return [insertion(site.file, "from dataclasses import field", site.sources)]

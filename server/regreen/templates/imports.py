@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from regreen.edits import with_newline
 from regreen.source import Import, Node, Role, SourceFile, names, role_of
 from regreen.templates.model import Change, Site
 from regreen.templates.names import missing_name
+from regreen.templates.placing import insertion
 from regreen.templates.rewrite import arrow, before, remove, stands_alone, swap
 from regreen.templates.stdlib import MODULES, STDLIB
 from regreen.values import TextEdit
@@ -21,28 +21,6 @@ NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 NO_NAME = re.compile(r"cannot import name '(\w+)' from (?:partially initialized module )?'([\w.]+)'")
 _GIVEN = frozenset({*dir(builtins), "__file__", "__class__", "__path__", "__annotations__"})
 _MEANT = re.compile(r"[Dd]id you mean:? '([\w.]+)'")
-
-
-def insertion(file: SourceFile, code: str) -> TextEdit:
-    """Insert an import line after the module's leading imports (or its docstring), else at its beginning."""
-    last: Node | None = None
-    for node in file.top_level:
-        docstring = (
-            node.kind == "expression_statement" and bool(node.named) and node.named[0].kind == "string"
-        )
-        if node.kind in {"import_statement", "import_from_statement", "future_import_statement"} or (
-            docstring and last is None
-        ):
-            last = node
-        elif last is not None or node.kind != "comment":
-            break
-    if last is not None:
-        end = file.lines.end(last.last_line)
-        text = f"\n\n{code}" if last.kind == "expression_statement" else f"\n{code}"
-        return TextEdit(end, end, with_newline(text, file.newline))
-    first = file.top_level[0] if file.top_level else None
-    start = file.lines.start(first.line) if first is not None else len(file.text)
-    return TextEdit(start, start, with_newline(f"{code}\n", file.newline))
 
 
 def missing(site: Site) -> Iterator[Change]:
@@ -82,7 +60,7 @@ def _imported(site: Site, name: str) -> Iterator[Change]:
     found += [line for line in ("import numpy as np",) if name == "np"]
     found += [line for line in ("import pandas as pd",) if name == "pd"]
     for rank, code in enumerate(dict.fromkeys(found)):
-        yield Change((insertion(site.file, code),), f"add `{code}`", 1 / (1 + 0.4 * rank))
+        yield Change((insertion(site.file, code, site.sources),), f"add `{code}`", 1 / (1 + 0.4 * rank))
 
 
 def _elsewhere(site: Site, name: str) -> list[str]:

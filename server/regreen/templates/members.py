@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from regreen.source import Node, Role, role_of
 from regreen.templates.calls import CONFUSABLE
 from regreen.templates.facts import Facts
-from regreen.templates.imports import insertion
 from regreen.templates.model import Change, Site
+from regreen.templates.placing import insertion
 from regreen.templates.rewrite import arrow, swap
 from regreen.templates.stdlib import members
 
@@ -29,7 +29,7 @@ def other(site: Site) -> Iterator[Change]:
     for likeness, node, module, new in found[:_MOST]:
         edits = [swap(node, new)]
         if _stands_for_itself(node) and new not in site.file.names.bound:
-            edits.append(insertion(site.file, f"from {module} import {new}"))
+            edits.append(insertion(site.file, f"from {module} import {new}", site.sources))
         yield Change(tuple(edits), arrow(node.text, new), likeness)
 
 
