@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +132,32 @@ def test_nothing_is_compared_where_tests_leave_a_thread(python: Path, tmp_path: 
     ran = compared(python, tmp_path, MEAN, tests, MEAN.replace("+ 1", "+ 2"))
     assert calls(ran) == {}
     assert ran.one("finished")["exit"] == 1
+
+
+def test_hypothesis_gives_values_of_what_was_seen_where_it_is_installed(tmp_path: Path) -> None:
+    source = (
+        "def label(name, sizes, box, deep, *, wide=None):\n"
+        "    return [name, sorted(sizes), box, deep, wide]\n"
+    )
+    tests = (
+        "from shop import label\n"
+        "def test_a(): assert label('ab', {1, 2}, (1, 'x'), {'k': [1.5]}, wide=3) == 1\n"
+        "def test_b(): assert label('', {40}, (7, ''), {}) == 1\n"
+    )
+    patched = source.replace("sorted(sizes)", "sizes")
+    ran = compared(Path(sys.executable), tmp_path / "0", source, tests, patched)
+    again = compared(Path(sys.executable), tmp_path / "1", source, tests, patched)
+    assert list(calls(ran)) == list(calls(again))
+    made_up = [call for call, record in calls(ran).items() if not record["test"]]
+    far = [call for call in made_up if re.search(r"\{(-[3-9]|[5-7])\d?\W", call)]
+    assert far, made_up  # neighbours of what was seen are never that far away at once
+    assert not list((tmp_path / "0" / "user").rglob(".hypothesis"))
+
+
+def test_values_that_hypothesis_cannot_make_are_those_that_were_seen(tmp_path: Path) -> None:
+    source = "class Cart: pass\ndef first(carts, n):\n    return n\n"
+    tests = "from shop import Cart, first\ndef test_first(): assert first([Cart()], 3) == 4\n"
+    ran = compared(Path(sys.executable), tmp_path, source, tests, source.replace("return n", "return n + 1"))
+    made_up = [call for call, record in calls(ran).items() if not record["test"]]
+    assert all("Cart" in call or "[]" in call for call in made_up), made_up
+    assert len(made_up) > 20

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from regreen_probe import inputs, parked, reprs, swap
+from regreen_probe import drawn, inputs, parked, reprs, swap
 from regreen_probe.calls import Call, Recorder
 from regreen_probe.markers import Table
 
@@ -85,7 +85,9 @@ class Comparing:
         seen = list(self.recorder.calls.values())
         if not seen or not hasattr(os, "fork") or parked.shares():
             return
-        calls = seen + inputs.more(seen, GENERATED)
+        others = drawn.more(seen, GENERATED // 2)
+        near = inputs.more(seen, GENERATED - len(others))
+        calls = seen + list({call.text: call for call in near + others}.values())
         limit = min(max(CALL_SECONDS[0], 10 * self.recorder.slowest), CALL_SECONDS[1])
         until = time.monotonic() + SECONDS
 
