@@ -12,7 +12,7 @@ from typing import Any
 from regreen.bench.report import ROWS, percent
 
 COLUMNS = ("case", "outcome", "plausible", "offered", "correct", "class", "tried", "seconds", "patch")
-WIDTH, HEIGHT, LEFT, BOTTOM = 640, 300, 44, 36
+WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 640, 300, 44, 24, 36
 
 
 def page(document: Mapping[str, Any]) -> str:
@@ -87,13 +87,13 @@ def _plot(cases: Sequence[Mapping[str, Any]]) -> str:
     last = step * math.ceil(longest / step)
 
     def at(seconds: float, share: float) -> str:
-        x = LEFT + (WIDTH - LEFT - 10) * seconds / last
+        x = LEFT + (WIDTH - LEFT - RIGHT) * seconds / last
         return f"{x:.1f},{10 + (HEIGHT - BOTTOM - 10) * (1 - share):.1f}"
 
     parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="offers against time">']
     for share in (0, 0.25, 0.5, 0.75, 1):
         x, y = at(0, share).split(",")
-        parts.append(f'<path d="M{x} {y}H{WIDTH - 10}" stroke="currentColor" opacity=".2"/>')
+        parts.append(f'<path d="M{x} {y}H{WIDTH - RIGHT}" stroke="currentColor" opacity=".2"/>')
         parts.append(f'<text x="{LEFT - 6}" y="{float(y) + 4:.1f}" text-anchor="end">{share:.0%}</text>')
     for tick in range(math.ceil(last / step) + 1):
         x = at(tick * step, 0).partition(",")[0]
