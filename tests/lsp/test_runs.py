@@ -96,7 +96,9 @@ async def test_a_fix_to_look_at_twice_comes_last_says_so_and_is_not_preferred(
     editor.open(root / "store.py")
     editor.save(root / "store.py", store)
     first = await editor.fix_at(root / "test_store.py", 4)
+    await editor.idle()  # the first one is offered while the others are being proven
     *others, last = await editor.fixes(root / "test_store.py", 4)
+    assert (first.title, first.data) == (others[0].title, others[0].data)
     assert first.title.startswith("Fix test_stored: `pickle` → `pickel` in store.py:5 (")
     assert [action.is_preferred for action in (*others, last)] == [True, *[None] * len(others)]
     assert not [action.title for action in others if "Look twice" in action.title]
