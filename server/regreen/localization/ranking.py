@@ -14,6 +14,9 @@ from regreen.values import Failure, Spectrum, Suspect
 READ_BY_FUNCTION = 0.6
 """A module's or class's statement is this suspicious, relative to the functions that read its names."""
 
+READ_BY_TEST = 0.3
+"""The same of what the test itself reads: tests mostly compare with what they import."""
+
 LIMIT = 250
 
 
@@ -57,6 +60,10 @@ def rank(
         if may_change(place[0]) and value > scores.get(place, 0.0):
             scores[place] = value
             reasons[place] = "read by suspicious code"
+    for place in _read_by_test(failure, sources):
+        if may_change(place[0]) and place not in scores:
+            scores[place] = READ_BY_TEST
+            reasons[place] = "read by the test"
     top = max(scores.values(), default=1.0) or 1.0
     best = sorted(scores.items(), key=lambda item: (-item[1], str(item[0][0]), item[0][1]))[:limit]
     return tuple(
@@ -107,6 +114,17 @@ def _outside_functions(
                 for statement in owner.body.named:
                     if statement.kind == "expression_statement" and not _is_string(statement):
                         yield (path, statement.line), value * READ_BY_FUNCTION * 0.7
+
+
+def _read_by_test(failure: Failure, sources: ProjectSources) -> Iterator[Place]:
+    """Statements at module level that bind what the test itself reads: it may call no function of the project."""
+    parsed = sources.get(failure.path)
+    if parsed is None:
+        return
+    lines = [failure.line, *(frame.line for frame in failure.frames if frame.path == failure.path)]
+    functions = {function.qualname: function for line in lines if (function := parsed.function_at(line))}
+    for function in functions.values():
+        yield from _binding(parsed, function.names().read, sources)
 
 
 def _binding(parsed: SourceFile, read: Collection[str], sources: ProjectSources) -> Iterator[Place]:

@@ -79,6 +79,15 @@ def test_constants_are_suspected_through_the_functions_that_read_them_also_acros
     assert (RATES, 0) not in found
 
 
+def test_a_constant_that_the_test_itself_reads_is_suspected_though_no_function_ran() -> None:
+    test = b"from rates import RATE\n\n\nLIMIT = 3\n\n\ndef test_rate():\n    assert RATE == LIMIT - 2\n"
+    frames = (Frame(TEST, 7, "test_rate", own=True),)
+    one = Failure("red", "call", "AssertionError", "", frames, TEST, 6)
+    sources = ProjectSources({**FILES, TEST: test}, ROOT)
+    ranked = rank(one, Spectrum({}), passing=(), sources=sources, may_change=lambda path: path != TEST)
+    assert [(suspect.path, suspect.line) for suspect in ranked] == [(RATES, 1)]
+
+
 def test_a_default_value_is_suspected_with_its_function() -> None:
     assert (CART, 5) in {(s.path, s.line) for s in suspects(failure(), {"red": {8}})}
 
