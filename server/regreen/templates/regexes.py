@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from regreen.source import Node
+from regreen.templates.evidence import literal
 from regreen.templates.facts import Facts
 from regreen.templates.model import Change, Site
 from regreen.templates.rewrite import arrow
@@ -21,6 +23,9 @@ _WIDER = (
     (".", r"\."), (r"\.", "."), (".*", ".*?"), (".+", ".+?"), (".*?", ".*"), (".+?", ".+"), ("+", "*"), ("*", "+"),
     ("?", ""), ("(?i)", ""), ("\\\\", "\\"),
 )  # fmt: skip
+
+MARKS = 8
+"""How many of the characters that variables held are tried in each class."""
 
 
 def patterns(site: Site) -> Iterator[Node]:
@@ -44,12 +49,13 @@ def patterns(site: Site) -> Iterator[Node]:
 def pattern(site: Site) -> Iterator[Change]:
     """A wider class, an escaped dot, another quantifier, an anchor more or less; only what still compiles."""
     seen = _characters_of_test(site)
+    held = _characters_of_values(site)
     for node in patterns(site):
         raw = "".join(piece.text for piece in contents(node))
         if any(child.kind == "interpolation" for child in node.children) or len(raw) > 120:
             continue
         is_raw = "r" in node.children[0].text.lower()
-        for rank, new in enumerate(dict.fromkeys((*_with_characters(raw, seen), *_variants(raw)))):
+        for rank, new in enumerate(dict.fromkeys((*_with_characters(raw, seen), *_variants(raw, held)))):
             if new == raw or not _compiles(new) or (not is_raw and "\\" in new and "\\" not in raw):
                 continue
             yield Change((inside(node, new),), arrow(raw, new), 1 / (1 + 0.08 * rank))
@@ -68,6 +74,19 @@ def _characters_of_test(site: Site) -> str:
     return "".join(dict.fromkeys(re.escape(text) for text in found if len(text) == 1 and not text.isalnum()))
 
 
+def _characters_of_values(site: Site) -> list[str]:
+    """The first punctuation of the texts that variables held when the test failed, escaped for a class."""
+    values = (
+        literal(one.value)
+        for frame in reversed(site.evidence.failure.frames)
+        for one in frame.locals
+        if one.type == "str"
+    )
+    found = (char for text in values if isinstance(text, str) for char in text)
+    marks = dict.fromkeys(char for char in found if char.isprintable() and not char.isalnum())
+    return [re.escape(char) for char in islice(marks, MARKS)]
+
+
 def _with_characters(raw: str, seen: str) -> Iterator[str]:
     r"""A class that takes the characters of the test in, too: `\s` → `[\s/=]`; nothing without any."""
     for match in re.finditer(r"\\[dws]|(?<!\\)\[[^\]\\]+\]" if seen else r"(?!)", raw):
@@ -76,7 +95,7 @@ def _with_characters(raw: str, seen: str) -> Iterator[str]:
         yield raw[: match.start()] + new + raw[match.end() :]
 
 
-def _variants(raw: str) -> Iterator[str]:
+def _variants(raw: str, held: Sequence[str]) -> Iterator[str]:
     yield from _repeated_elsewhere(raw)
     for match in re.finditer(r"\|[^()|]*\)", raw):
         yield f"{raw[: match.end() - 1]}|$){raw[match.end() :]}"  # the end may follow as well
@@ -117,7 +136,7 @@ def _variants(raw: str) -> Iterator[str]:
         if high:
             yield raw[: match.start()] + f"{{{low},{int(high) + 1}}}" + raw[match.end() :]
     for match in re.finditer(r"\[([^\]\\]+)\]", raw):
-        for more in ("_", "-", ".", "0-9", "A-Z"):
+        for more in dict.fromkeys(("_", "-", ".", *held, "0-9", "A-Z")):
             if more not in match.group(1):
                 yield raw[: match.end() - 1] + more + raw[match.end() - 1 :]
 
