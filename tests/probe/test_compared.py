@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from .client import Copy, Ran, Record, probe
+from .client import Copy, Ran, Record, island, probe
+
+called, drawn = island("calls"), island("drawn")
 
 MEAN = "def mean(xs, *, start=0):\n    return (start + sum(xs)) / (len(xs) + 1)\n"
 TESTS = (
@@ -161,3 +163,14 @@ def test_values_that_hypothesis_cannot_make_are_those_that_were_seen(tmp_path: P
     made_up = [call for call, record in calls(ran).items() if not record["test"]]
     assert all("Cart" in call or "[]" in call for call in made_up), made_up
     assert len(made_up) > 20
+
+
+def test_what_is_drawn_stays_small_however_large_what_was_seen_is() -> None:
+    seen = called.Call(_top, [list(range(50_000)), {n: str(n) for n in range(50_000)}], {})
+    made = drawn.more([seen], 200)
+    assert len(made) > 100
+    assert max(len(value) for call in made for value in call.positional) <= drawn.LONGEST
+
+
+def _top(xs: list[int], names: dict[int, str]) -> str:
+    return names[max(xs)]

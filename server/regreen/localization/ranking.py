@@ -15,7 +15,7 @@ READ_BY_FUNCTION = 0.6
 """A module's or class's statement is this suspicious, relative to the functions that read its names."""
 
 READ_BY_TEST = 0.3
-"""The same of what the test itself reads: tests mostly compare with what they import."""
+"""How suspicious a statement is that the test itself reads: tests mostly compare with what they import."""
 
 LIMIT = 250
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from bisect import bisect_right
 from enum import IntEnum
 
 from regreen.edits import with_newline
@@ -43,14 +42,12 @@ def insertion(file: SourceFile, code: str, sources: ProjectSources) -> TextEdit:
     rank = _rank(code, sources)
     ranks = [_rank(node.text, sources) for node in there]
     same = [number for number, other in enumerate(ranks) if other[0] == rank[0]]
+    before = [number for number in same if ranks[number] <= rank]
     earlier = [number for number, other in enumerate(ranks) if other[0] < rank[0]]
+    if before:
+        return _at(file, file.lines.end(there[before[-1]].last_line), f"\n{code}")
     if same:
-        ordered = sorted(ranks[number] for number in same)
-        before = bisect_right(ordered, rank)
-        if before == 0:
-            return _at(file, file.lines.start(there[same[0]].line), f"{code}\n")
-        last = max(number for number in same if ranks[number] <= rank)
-        return _at(file, file.lines.end(there[last].last_line), f"\n{code}")
+        return _at(file, file.lines.start(there[same[0]].line), f"{code}\n")
     if earlier:
         node, follower = there[earlier[-1]], there[earlier[-1] + 1 :]
         end = file.lines.end(node.last_line)

@@ -177,13 +177,18 @@ async def test_the_whole_suite_is_left_alone_when_it_is_not_known_to_be_quick(be
     assert not bench.idle_runs
 
 
-async def test_the_first_proven_fix_is_offered_while_others_are_looked_at(bench: Any, bad: str) -> None:
+async def offered_early(bench: Any, bad: str) -> None:
+    """Let a heal come to its first fix, and wait with the others."""
     bench.hold_proofs = asyncio.Event()
     await bench.open()
     bench.open_document("cart.py")
     bench.save("cart.py", bad)
     bench.engine.heal([TEST], bench.engine.queries.projects(None))
     await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+
+
+async def test_the_first_proven_fix_is_offered_while_others_are_looked_at(bench: Any, bad: str) -> None:
+    await offered_early(bench, bad)
     titles = [lens.title for lens in bench.engine.queries.lenses(bench.root / "tests/test_cart.py")]
     assert titles[0].startswith("Expected 15, got -15 · Apply `-=` → `+=`")
     bench.hold_proofs.set()
@@ -194,12 +199,7 @@ async def test_the_first_proven_fix_is_offered_while_others_are_looked_at(bench:
 async def test_a_fix_that_is_taken_before_the_others_are_proven_is_not_offered_again(
     bench: Any, good: str, bad: str
 ) -> None:
-    bench.hold_proofs = asyncio.Event()
-    await bench.open()
-    bench.open_document("cart.py")
-    bench.save("cart.py", bad)
-    bench.engine.heal([TEST], bench.engine.queries.projects(None))
-    await bench.until(lambda: bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3))
+    await offered_early(bench, bad)
     bench.type("cart.py", good)
     bench.hold_proofs.set()
     await bench.until(lambda: not bench.engine._work.busy)

@@ -6,7 +6,9 @@ too; what it does not know how to make is taken from what was seen. The same cal
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import itertools
 import warnings
 
 from regreen_probe.calls import Call
@@ -15,6 +17,8 @@ WIDER = 10
 """How far numbers go beyond those that were seen, at least; else as far again as these are apart."""
 LONGER = 2
 """How many times as long as the longest that was seen a container or text may be."""
+LONGEST = 20
+"""But never longer than this; nor are more parts of one that was seen looked at: a call may be given a million."""
 DEEP = 4
 """Containers in containers."""
 LETTERS = " aZ0_-."
@@ -27,11 +31,9 @@ def more(calls: list[Call], wanted: int) -> list[Call]:
     functions = list(dict.fromkeys(call.function for call in calls))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            for function in functions:
+        for function in functions:
+            with contextlib.suppress(Exception):  # it is a help, and not needed
                 _draw([c for c in calls if c.function is function], wanted // len(functions), made)
-        except Exception:  # it is a help, and not needed
-            return made
     known = {call.text for call in calls}
     return list({call.text: call for call in made if call.text not in known}.values())
 
@@ -87,21 +89,21 @@ def _of(kind: type, values: list, st, depth: int):
 
 
 def _container(kind: type, values: list, st, depth: int):
-    longest = LONGER * max(map(len, values)) + 1
-    parts = [part for value in values for part in value]
+    longest = min(LONGER * max(map(len, values)) + 1, LONGEST)
+    parts = [part for value in values for part in itertools.islice(value, LONGEST)]
     if kind is str:
         return st.text(sorted({*parts, *LETTERS}), max_size=longest)
     if kind is bytes:
         return st.binary(max_size=longest)
     if not parts:
         return st.just(kind())
-    if kind is tuple and len(set(map(len, values))) == 1:
+    if kind is tuple and {len(value) for value in values} == {min(len(values[0]), LONGEST)}:
         return st.tuples(
             *(_like([value[n] for value in values], st, depth - 1) for n in range(len(values[0])))
         )
     elements = _like(parts, st, depth - 1)
     if kind is dict:
-        held = [held for value in values for held in value.values()]
+        held = [held for value in values for held in itertools.islice(value.values(), LONGEST)]
         return st.dictionaries(elements, _like(held, st, depth - 1), max_size=longest)
     if kind is set or kind is frozenset:
         return st.sets(elements, max_size=longest).map(kind)
