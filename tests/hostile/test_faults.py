@@ -35,9 +35,13 @@ def below() -> list[psutil.Process]:
     return [one for host in hosts for one in (host, *host.children(recursive=True))]
 
 
-async def until_it_runs(world: World) -> None:
-    while not working_in(world.root, world.mirror.folder):  # noqa: ASYNC110 — processes tell nobody
-        await asyncio.sleep(0.02)
+async def until_it_runs(world: World) -> set[int]:
+    """The processes that work in the project; those that only start others there are gone by then."""
+    before, now = set[int](), working_in(world.root, world.mirror.folder)
+    while not now or now != before:
+        await asyncio.sleep(0.2)
+        before, now = now, working_in(world.root, world.mirror.folder)
+    return now
 
 
 @pytest.mark.parametrize("rung", [Rung.WARM, Rung.COLD])
@@ -48,14 +52,14 @@ async def test_a_process_that_is_killed_costs_one_run(
 ) -> None:
     world.write(test_it=STAGES[stage])
     task = asyncio.create_task(world.run("test_it.py", rung=rung, import_seconds=20, seconds_per_test=20))
-    await until_it_runs(world)
+    innermost = await until_it_runs(world)
     if victim == "outermost":
         for process in processes.alive():
             os.kill(process.pid, signal.SIGKILL)
         task.cancel()
         await asyncio.wait({task})
     else:
-        for pid in working_in(world.root, world.mirror.folder):
+        for pid in innermost:
             os.kill(pid, signal.SIGKILL)
         report = await task
         crashed = [outcome.status for outcome in report.outcomes.values()]
