@@ -44,8 +44,8 @@ async def prove(
 ) -> VerifiedFix | ladder.Step:
     """Climb the rest of the ladder with one plausible candidate.
 
-    Minimise; see the canary arrive, and the perturbed test fail; run target and impacted tests cold in a fresh
-    copy; repeat the red ones.
+    Minimise; then, side by side: see the canary arrive, and the perturbed test fail; run target and impacted tests
+    cold in a fresh copy; repeat the red ones.
 
     Args:
         found: the candidate.
@@ -60,7 +60,7 @@ async def prove(
 
     async def as_good(smaller: Candidate) -> bool:
         other = (await judge(field, smaller, tools))[1]
-        return other is not None and other.mends >= found.mends and other.leaves <= found.leaves
+        return other is not None and len(other.mended) >= len(found.mended) and other.leaves <= found.leaves
 
     candidate = await minimise(found.candidate, as_good)
     overlay = {e.path: edits.apply_to_bytes(field.texts[e.path], e) for e in candidate.edits}
@@ -68,32 +68,30 @@ async def prove(
     request = ladder.request_for(target, field.snapshot, overlay, candidate.origin)
 
     points = patched_points(candidate, overlay)
-    arrived, judged, step = await all_or_none(
+    wanted = RUNS if found.took <= SLOW_SECONDS else 2
+    again = replace(
+        request,
+        nodeids=tuple(dict.fromkeys((*target.nodeids, *found.mended))),
+        stop_at_first_failure=False,
+    )
+    arrived, judged, step, *repeats = await all_or_none(
         ladder.canary(tools.oracle, request, points),
         ladder.perturbed_fails(tools.oracle, target, request, perturbed(target.failure, field.sources)),
         _cold(field, selection, tools, request),
+        *(_again(tools, again, target) for _ in range(wanted - 1)),
     )
-    for seen in (arrived, judged):
+    for seen in (arrived, judged, step, *repeats):
         if seen.verdict is not Verdict.PLAUSIBLE:
             return seen
-    if step.verdict is not Verdict.PLAUSIBLE or step.report is None:
-        return step
-    cold = step.report
+    cold, *others = [seen.report for seen in (step, *repeats) if seen.report is not None]
     if not all(path in cold.origins for path in overlay):
         return ladder.Step(Verdict.TAMPERED, "the patched file was not what the tests imported", cold)
 
-    reds = _turned_green(base, cold, target)
-    healed = cold.outcomes.get(target.failure.nodeid)
-    took = healed.seconds if healed else target.seconds
-    wanted = RUNS if took <= SLOW_SECONDS else 2
-    again = replace(
-        request, nodeids=tuple(dict.fromkeys((*target.nodeids, *reds))), stop_at_first_failure=False
+    reds = tuple(
+        nodeid
+        for nodeid in _turned_green(base, cold, target)
+        if all(_passed(report, nodeid) for report in others)
     )
-    for report in await all_or_none(*(tools.oracle.run(again) for _ in range(wanted - 1))):
-        step = ladder.judge_target(report, target)
-        if step.verdict is not Verdict.PLAUSIBLE:
-            return replace(step, reason=f"not green in every run: {step.reason}")
-        reds = tuple(nodeid for nodeid in reds if _passed(report, nodeid))
     fix = _fix(
         candidate,
         field,
@@ -102,11 +100,19 @@ async def prove(
         reds,
         selection,
         wanted,
-        took,
+        found.took,
         tools.clock.monotonic() - started,
         tools.interpreter,
     )
     return replace(fix, flags=field.gate.examine(candidate, overlay).flags)
+
+
+async def _again(tools: Tools, request: RunRequest, target: ladder.Target) -> ladder.Step:
+    """Run the tests that the patch turned green once more, in a process of its own."""
+    step = ladder.judge_target(await tools.oracle.run(request), target)
+    if step.verdict is Verdict.PLAUSIBLE:
+        return step
+    return replace(step, reason=f"not green in every run: {step.reason}")
 
 
 async def _cold(field: Field, selection: TestSelection, tools: Tools, request: RunRequest) -> ladder.Step:

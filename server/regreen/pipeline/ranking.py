@@ -50,7 +50,7 @@ def ranked(found: Sequence[Found]) -> list[Found]:
         key=lambda one: (
             one.leaves > 0,
             bool(one.flags),
-            -one.mends,
+            -len(one.mended),
             -_likelihood(one) * agreement(one) ** 2,
             one.order,
         ),

@@ -88,7 +88,8 @@ class Found:
     Args:
         candidate: the patch.
         order: how many candidates were judged before it.
-        mends: how many red tests it turned green, the target included.
+        mended: the red tests that it turned green, the target included.
+        took: how many seconds the target ran with it.
         leaves: how many of the selected tests are red still.
         flags: what asks for a second look.
         behaviour: equal for candidates whose patched functions returned the same on every call the tests made.
@@ -98,7 +99,8 @@ class Found:
     candidate: Candidate
     order: int
     behaviour: str = ""
-    mends: int = 1
+    mended: tuple[str, ...] = ()
+    took: float = 0.0
     leaves: int = 0
     flags: tuple[Flag, ...] = ()
     answers: tuple[Answer, ...] = ()
@@ -282,13 +284,15 @@ async def climb(
     outcomes = step.report.outcomes if step.report else {}
     if answer is not None and (red := _first_red(outcomes, field.siblings)):
         return Step(Verdict.STILL_FAILING, f"{answer.text}, and {red} is not green", step.report), None
-    mends = sum(
-        outcome.status is TestStatus.PASSED and field.known.red(nodeid)
+    mended = tuple(
+        nodeid
         for nodeid, outcome in outcomes.items()
+        if outcome.status is TestStatus.PASSED and field.known.red(nodeid)
     )
+    took = outcomes[field.target.failure.nodeid].seconds if field.target.failure.nodeid in outcomes else 0.0
     leaves = sum(outcome.status.is_red for outcome in outcomes.values())
     behaviour = step.report.behaviour if step.report else ""
-    return step, Found(candidate, order, behaviour, mends, leaves, ready.flags)
+    return step, Found(candidate, order, behaviour, mended, took, leaves, ready.flags)
 
 
 def _first_red(outcomes: Mapping[str, TestOutcome], siblings: Sequence[str]) -> str:

@@ -14,7 +14,14 @@ FLAG = (Flag("removed-assert", "removes an assert"),)
 
 def found(name: str, *, score: float = 0.5, mends: int = 1, leaves: int = 0, flagged: bool = False) -> Found:
     candidate = Candidate((), name, name, score, Suspect(Path("/p/a.py"), 0, 1.0))
-    return Found(candidate, 0, "same", mends, leaves, FLAG if flagged else ())
+    return Found(
+        candidate,
+        0,
+        "same",
+        mended=tuple(f"test_{number}" for number in range(mends)),
+        leaves=leaves,
+        flags=FLAG if flagged else (),
+    )
 
 
 def order(*every: Found) -> list[str]:
