@@ -12,14 +12,22 @@ from pathlib import Path
 from typing import Protocol
 
 from regreen.values import (
+    CallRecord,
     CandidateVerdict,
     Failure,
     HealResult,
+    Lesson,
+    Message,
+    ModelCall,
+    ModelInfo,
+    ModelReply,
     Progress,
     Project,
+    Round,
     RunReport,
     RunRequest,
     Snapshot,
+    Spent,
     VerifiedFix,
     WorkingCopy,
 )
@@ -135,6 +143,54 @@ class History(Protocol):
 
     def mark(self, project: Project, fix: VerifiedFix, *, undone: bool) -> None:
         """The user accepted a fix, or took it back."""
+        ...
+
+
+class Journal(Protocol):
+    """The part of the run store that knows what models were asked, and what it cost."""
+
+    def record_call(self, project: Project, call: CallRecord) -> None:
+        """Keep one call, with all that was sent and all that came back."""
+        ...
+
+    def record_round(self, project: Project, round_: Round) -> None:
+        """Keep one round; one of the same heal and number is replaced."""
+        ...
+
+    def spent(self, *, since: datetime | None = None, heal: str = "") -> Spent:
+        """What calls cost in all projects since a time (UTC), or in one heal."""
+        ...
+
+    def rounds(self, heal: str) -> Sequence[Round]:
+        """The rounds of a heal, in order."""
+        ...
+
+    def keep_lessons(self, project: Project, heal: str, lessons: Sequence[Lesson]) -> None:
+        """Keep what a heal taught; it counts once a fix of that heal is accepted, and no longer when it is undone."""
+        ...
+
+    def lessons(self, project: Project, signature: str, code: str, *, limit: int = 5) -> Sequence[Lesson]:
+        """Lessons that led to accepted fixes of this project, those nearest to a failure and its code first."""
+        ...
+
+
+class ModelClient(Protocol):
+    """Puts questions to language models."""
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Ask; what goes wrong is told in the reply. Cancelling the task ends the request and its connection."""
+        ...
+
+    async def count(self, model: str, messages: Sequence[Message]) -> int:
+        """How many tokens these messages are for a model, as near as is known."""
+        ...
+
+    async def describe(self, model: str, base_url: str = "", key_variable: str = "") -> ModelInfo:
+        """What is known about a model without asking it anything that costs."""
+        ...
+
+    async def close(self) -> None:
+        """End every process and connection; safe to call twice."""
         ...
 
 

@@ -129,6 +129,7 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "string": lambda v: isinstance(v, str),
     "number": _is_number,
     "integer": lambda v: _is_number(v) and v == v // 1,
+    "object": lambda v: isinstance(v, Mapping),
     "array": lambda v: isinstance(v, (list, tuple)) and all(isinstance(item, str) for item in v),
 }
 _NAMES = {
@@ -136,6 +137,7 @@ _NAMES = {
     "string": "text",
     "number": "a number",
     "integer": "a whole number",
+    "object": "an object",
     "array": "a list of texts",
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from regreen.values.models import Spent
 from regreen.values.projects import FileEdit
 from regreen.values.runs import Failure, TestSelection
 
@@ -248,6 +249,8 @@ class HealResult:
         cause: one line: where and what went wrong.
         tried: verdict name → how many candidates ended so.
         suspects: the most suspicious places, best first.
+        heal: its id in the run store.
+        spent: what asking a model cost; None when none was asked.
     """
 
     failure: Failure
@@ -258,6 +261,8 @@ class HealResult:
     tried: Mapping[str, int] = field(default_factory=dict)
     suspects: tuple[Suspect, ...] = ()
     seconds: float = 0.0
+    heal: str = ""
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, slots=True)
