@@ -5,7 +5,7 @@ Only those that have a real and a test implementation, or that would make siblin
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
@@ -159,6 +159,24 @@ class Journal(Protocol):
 
     def spent(self, *, since: datetime | None = None, heal: str = "") -> Spent:
         """What calls cost in all projects since a time (UTC), or in one heal."""
+        ...
+
+    def reserve(
+        self, heal: str, worst: Spent, seconds: float, allowed: Callable[[Spent, Spent], str]
+    ) -> tuple[int, str]:
+        """Reserve what a call may come to: its key and "", or 0 and a sentence why not.
+
+        `allowed` is given what the heal and what the day (UTC, all projects) come to with this call and all that are
+        in flight, and answers "" or why the call may not be made.
+        """
+        ...
+
+    def release(self, key: int) -> None:
+        """The call is recorded with its cost."""
+        ...
+
+    def lose(self, key: int, *, recorded: bool) -> None:
+        """Nobody knows what the call cost: its worst case goes on counting, its tokens only if it is not recorded."""
         ...
 
     def rounds(self, heal: str) -> Sequence[Round]:

@@ -1,6 +1,6 @@
-"""Where do Regreen's own files live: caches that may be deleted, and state that should not?
+"""Where do Regreen's own files live: caches that may be deleted, state that should not, and what the user configures?
 
-`REGREEN_CACHE_DIR` and `REGREEN_STATE_DIR` override what the system suggests. Folders are private to the user
+`REGREEN_CACHE_DIR`, `REGREEN_STATE_DIR` and `REGREEN_CONFIG_DIR` override what the system suggests. Folders are private to the user
 (mode 0700), because they hold copies of the user's code.
 """
 
@@ -24,6 +24,11 @@ def state_dir(*parts: str) -> Path:
     return _private(
         _base("REGREEN_STATE_DIR", platformdirs.user_state_dir("regreen", appauthor=False)), parts
     )
+
+
+def config_dir() -> Path:
+    """The folder for what the user writes (prompts of their own); it need not exist."""
+    return _base("REGREEN_CONFIG_DIR", platformdirs.user_config_dir("regreen", appauthor=False))
 
 
 def _base(variable: str, suggested: str) -> Path:

@@ -88,9 +88,9 @@ SCHEMA: tuple[Setting, ...] = (
         "heal_candidates",
         "integer",
         3000,
-        "How many candidate patches one heal may try.",
+        "How many candidate patches of the templates one heal may try. 0: none, only a language model is asked.",
         repository="restrict",
-        minimum=1,
+        minimum=0,
         maximum=100_000,
     ),
     Setting(

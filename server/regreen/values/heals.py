@@ -240,6 +240,22 @@ class VerifiedFix:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """A change of a TEST with which it agrees with the code as it is: for a person to take, never applied by itself.
+
+    Args:
+        edit: of the test's file.
+        old, new: what the test asks for, and would ask for.
+        diff: for people.
+    """
+
+    edit: FileEdit
+    old: str
+    new: str
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class HealResult:
     """How the heal of one failure ended.
 
@@ -251,6 +267,7 @@ class HealResult:
         suspects: the most suspicious places, best first.
         heal: its id in the run store.
         spent: what asking a model cost; None when none was asked.
+        expectation: where the test rather than the code looks stale, what would make it agree.
     """
 
     failure: Failure
@@ -263,6 +280,7 @@ class HealResult:
     seconds: float = 0.0
     heal: str = ""
     spent: Spent | None = None
+    expectation: Expectation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,6 +218,21 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a model takes to be out of date.
+
+    Args:
+        side: "test" | "code" | "unclear".
+        why: the evidence, in a sentence or two.
+        expectation: the assertion as it would have to be; "" where none is proposed.
+    """
+
+    side: str
+    why: str
+    expectation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """One round of a model's heal: 0 is the diagnosis, further ones are patches that were tried.
 
