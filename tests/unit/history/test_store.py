@@ -19,16 +19,6 @@ from regreen.history.schema import STEPS, NewerStore, migrate
 from regreen.values import Outcome, Project
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path / "shop", tmp_path / "shop")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "state" / "history.sqlite3")
-
-
 def test_a_heal_is_kept_with_its_counts_and_fixes(store: Store, project: Project) -> None:
     fix = made.fix(project.root / "cart.py", "-=", "+=")
     store.record(project, made.result(project.root, outcome=Outcome.NO_FIX, nodeid="a"))
