@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import logging
 import os
 import sys
 import traceback
 from collections.abc import Awaitable, Sequence
 from pathlib import Path
-from typing import Any
 
 from regreen import __version__
 from regreen.bench.arguments import add_arguments
 from regreen.errors import RegreenError, StaleFix, UsageError, UserError
 from regreen.platform.signals import on_stop
+from regreen.terminal.arguments import SettingAction, absolute, add_settings, interpreter
+from regreen.terminal.history_arguments import add_history_commands
 
 ENVIRONMENT, CANCELLED = 2, 130
 
@@ -67,6 +67,8 @@ def parser() -> argparse.ArgumentParser:
     _add_doctor(commands.add_parser("doctor", help="show how a project is run, and what is not right"))
     _add_trust(commands.add_parser("trust", help="let editors run a folder's tests"))
     _add_cache(commands.add_parser("cache", help="the private copies of projects"))
+    runs = add_history_commands(commands)
+    _add_fork(runs.add_parser("fork", help="go back to a round of a heal by a model, and on differently"))
     _add_serve(commands.add_parser("serve", help="serve LSP"))
     _add_bench(commands.add_parser("bench", help="measure how many bugs are healed, and how many rightly"))
     return top
@@ -93,7 +95,7 @@ def _add_heal(heal: argparse.ArgumentParser) -> None:
         "--max-seconds",
         type=float,
         metavar="S",
-        action=_Setting,
+        action=SettingAction,
         key="heal.maxSeconds",
         help="how long each heal may search",
     )
@@ -101,11 +103,16 @@ def _add_heal(heal: argparse.ArgumentParser) -> None:
         "--max-gigabytes",
         type=float,
         metavar="G",
-        action=_Setting,
+        action=SettingAction,
         key="mirror.maxGigabytes",
         help="how much may be copied (2 by default)",
     )
-    _add_settings(heal)
+    heal.add_argument(
+        "--consent",
+        action="store_true",
+        help="what a language model would be sent may be sent (see llm.mode)",
+    )
+    add_settings(heal)
     heal.set_defaults(run=_heal)
 
 
@@ -119,54 +126,51 @@ def _heal(arguments: argparse.Namespace) -> int:
         apply=arguments.apply,
         check=arguments.check,
         json=arguments.json,
-        patch=_absolute(arguments.patch),
+        patch=absolute(arguments.patch),
         last_failed=arguments.last_failed,
-        junit=_absolute(arguments.junit),
+        junit=absolute(arguments.junit),
         settings=arguments.settings,
+        consent=arguments.consent,
     )
     return run_until_stopped(heal_command(options, open_tools, make_git()))
 
 
-# --------------------------------------------------------------------------- settings
+# --------------------------------------------------------------------------- runs fork
 
 
-class _Setting(argparse.Action):
-    """Notes a setting of the command line; `key` names it, else the argument does: NAME=VALUE."""
-
-    def __init__(self, *, key: str = "", **options: Any) -> None:
-        super().__init__(**options | {"dest": "settings", "default": {}})
-        self.key = key
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: Any = None
-    ) -> None:
-        key, value = self.key, values
-        if not key:
-            key, sign, text = values.removeprefix("regreen.").partition("=")
-            if not sign:
-                parser.error(f"argument {option}: {values!r} is not of the form NAME=VALUE")
-            try:
-                value = json.loads(text)
-            except ValueError:
-                value = text
-        if key == "interpreter":
-            value = _interpreter(str(value))
-        namespace.settings = {**namespace.settings, key: value}
-
-
-def _add_settings(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--interpreter",
-        metavar="P",
-        action=_Setting,
-        key="interpreter",
-        help="the Python that runs the tests",
+def _add_fork(fork: argparse.ArgumentParser) -> None:
+    fork.add_argument("id", metavar="ID", help="of the heal, or its first characters")
+    fork.add_argument(
+        "--round", type=int, required=True, metavar="N", help="the last round to keep; 0 is the diagnosis"
     )
-    command.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        action=_Setting,
-        help="a setting, as JSON or plain text: isolation.network=true (docs/settings.md has all of them)",
+    fork.add_argument(
+        "--hint", default="", metavar="TEXT", help="what you know; the model looks again with it"
+    )
+    fork.add_argument("--model", default="", metavar="NAME", help="ask another one")
+    fork.add_argument("--apply", action="store_true", help="write the verified fix, and print how to undo")
+    fork.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
+    fork.add_argument("--consent", action="store_true", help="what the model would be sent may be sent")
+    add_settings(fork)
+    fork.set_defaults(run=_fork)
+
+
+def _fork(arguments: argparse.Namespace) -> int:
+    from regreen.composition import make_git, open_tools  # noqa: PLC0415 — see the module's docstring
+    from regreen.pipeline import Resume  # noqa: PLC0415
+    from regreen.terminal.fork import fork_command  # noqa: PLC0415
+    from regreen.terminal.heal import HealOptions  # noqa: PLC0415
+
+    options = HealOptions(
+        arguments=(),
+        cwd=Path.cwd(),
+        apply=arguments.apply,
+        json=arguments.json,
+        settings=arguments.settings,
+        consent=arguments.consent,
+    )
+    resume = Resume(hint=arguments.hint, model=arguments.model)
+    return run_until_stopped(
+        fork_command(arguments.id, resume, arguments.round, options, open_tools, make_git())
     )
 
 
@@ -176,7 +180,8 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
 def _add_doctor(doctor: argparse.ArgumentParser) -> None:
     doctor.add_argument("path", nargs="?", type=Path, default=Path(), metavar="PATH")
     doctor.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    _add_settings(doctor)
+    doctor.add_argument("--llm", action="store_true", help="ask the language model something, as a test")
+    add_settings(doctor)
     doctor.set_defaults(run=_doctor)
 
 
@@ -184,9 +189,9 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from regreen.composition import make_git  # noqa: PLC0415 — see the module's docstring
     from regreen.terminal.doctor import doctor_command  # noqa: PLC0415
 
-    path = _absolute(arguments.path) or Path.cwd()
+    path = absolute(arguments.path) or Path.cwd()
     return run_until_stopped(
-        doctor_command(path, make_git(), as_json=arguments.json, asked=arguments.settings)
+        doctor_command(path, make_git(), as_json=arguments.json, asked=arguments.settings, llm=arguments.llm)
     )
 
 
@@ -203,7 +208,7 @@ def _trust(arguments: argparse.Namespace) -> int:
 
     if arguments.list:
         return list_trusted()
-    path = _absolute(arguments.path) or Path.cwd()
+    path = absolute(arguments.path) or Path.cwd()
     return revoke_trust(path) if arguments.revoke else trust_folder(path)
 
 
@@ -226,7 +231,7 @@ def _cache_list(arguments: argparse.Namespace) -> int:
 def _cache_clear(arguments: argparse.Namespace) -> int:
     from regreen.terminal.housekeeping import clear_cache  # noqa: PLC0415
 
-    return clear_cache(_absolute(arguments.path))
+    return clear_cache(absolute(arguments.path))
 
 
 # --------------------------------------------------------------------------- serve
@@ -271,7 +276,7 @@ def _bench(arguments: argparse.Namespace) -> int:
         return compare_command(*map(Path, others))
     if others:
         raise UsageError("`regreen bench` takes one file or folder of cases, or `compare` and two files.")
-    plan = Plan(arguments.seconds, _interpreter(arguments.interpreter), tuple(arguments.set))
+    plan = Plan(arguments.seconds, interpreter(arguments.interpreter), tuple(arguments.set), arguments.engine)
     options = BenchOptions(
         cases=Path(cases),
         plan=plan,
@@ -279,8 +284,8 @@ def _bench(arguments: argparse.Namespace) -> int:
         only=tuple(arguments.only),
         jobs=arguments.jobs,
         executor=arguments.executor,
-        json=_absolute(arguments.json),
-        html=_absolute(arguments.html),
+        json=absolute(arguments.json),
+        html=absolute(arguments.html),
         gate=arguments.gate,
         ablate=arguments.ablate,
     )
@@ -330,12 +335,3 @@ def _failed(error: RegreenError, log_file: Path | None) -> int:
     if log_file is None:
         print("".join(traceback.format_exception_only(error)).rstrip(), file=sys.stderr)  # noqa: T201
     return ENVIRONMENT
-
-
-def _absolute(path: Path | None) -> Path | None:
-    return None if path is None else Path(os.path.abspath(path))  # noqa: PTH100 — links are kept
-
-
-def _interpreter(name: str) -> str:
-    """A path is relative to where the command was typed, not to the project; a bare name is looked up later."""
-    return str(_absolute(Path(name))) if os.sep in name or "/" in name else name

@@ -6,9 +6,12 @@ healed, the language server (see `serving`) when the first test runs.
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
+from regreen.errors import UserError
 from regreen.history import Store
+from regreen.llm.parts import Nobody, Person
 from regreen.oracle import interpreters
 from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
@@ -22,11 +25,18 @@ from regreen.values import Project
 from regreen.workspace.git import GitCommand
 from regreen.workspace.mirror import ProjectMirror
 
+NOBODY = Nobody()
 
-async def open_tools(project: Project, settings: Settings) -> Tools:
+
+async def open_tools(project: Project, settings: Settings, person: Person = NOBODY) -> Tools:
     """Find the project's interpreter, start its probe, and prepare its mirror.
 
-    The caller closes `oracle`, then `mirror`.
+    The caller closes them.
+
+    Args:
+        project: the project.
+        settings: in force for it.
+        person: whom to ask before a language model is told anything.
 
     Raises:
         EnvironmentProblem: there is no interpreter that can run the tests.
@@ -46,9 +56,15 @@ async def open_tools(project: Project, settings: Settings) -> Tools:
     except BaseException:
         await uninterrupted(oracle.close())
         raise
-    return Tools(
-        oracle, mirror, GitCommand(), Store(state_dir() / "history.sqlite3"), SystemClock(), interpreter
-    )
+    store = Store(state_dir() / "history.sqlite3")
+    model, why_no_model = None, ""
+    if settings.llm_mode != "off":
+        opening = await run_blocking(import_module, "regreen.llm.opening")
+        try:
+            model = await run_blocking(opening.open_model, settings, store, person)
+        except UserError as error:  # templates heal without it
+            why_no_model = str(error)
+    return Tools(oracle, mirror, GitCommand(), store, SystemClock(), interpreter, model, why_no_model)
 
 
 def _is_ours(root: Path, project: Project) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from regreen import lsp
 from regreen.engine import World
 from regreen.engine.world import ToolsFactory, Watch
+from regreen.llm.parts import Person
 from regreen.platform.background import run_blocking
 from regreen.platform.clock import SystemClock
 from regreen.settings import Settings
@@ -34,11 +35,11 @@ def make_world() -> World:
     return World(_tools, discover, locate, TrustStore(), SystemClock(), _watch)
 
 
-async def _tools(project: Project, settings: Settings) -> Tools:
+async def _tools(project: Project, settings: Settings, person: Person) -> Tools:
     """Build a project's tools; the parts are imported away from the event loop."""
     composition = await run_blocking(import_module, "regreen.composition")
     open_tools: ToolsFactory = composition.open_tools
-    return await open_tools(project, settings)
+    return await open_tools(project, settings, person)
 
 
 def _watch(folder: Path, seen: Callable[[Path], None]) -> Watch:

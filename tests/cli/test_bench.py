@@ -178,8 +178,8 @@ def test_a_family_that_is_left_out_is_not_tried(regreen: Regreen) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--engine", "model"), "--engine model needs a language model, and none is set up."),
-        (("--engine", "both"), "--engine both needs a language model, and none is set up."),
+        (("--engine", "model"), "--engine model needs a language model, and none is named."),
+        (("--engine", "both"), "--engine both needs a language model, and none is named."),
         (("--gate", "luck>=1"), "--gate knows no figure 'luck'"),
         (("--only", "nobody"), "has no case named nobody"),
         (("--executor", "tcp://x"), "--executor is of the form dask://HOST:PORT, not 'tcp://x'."),

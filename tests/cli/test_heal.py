@@ -148,6 +148,8 @@ def normalised(line: str, shop: Path) -> dict[str, Any]:
     text = re.sub(r"\d+(\.\d)? s\b", "0.0 s", text)
     event: dict[str, Any] = json.loads(re.sub(r'("isolation": )"\w+"', r'\1"any"', text))
     event.pop("tried", None)
+    if event.get("heal"):
+        event["heal"] = "any"
     return event
 
 

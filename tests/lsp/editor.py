@@ -99,6 +99,8 @@ class Editor:
         self.statuses: list[dict[str, Any]] = []
         self.applied: list[t.ApplyWorkspaceEditParams] = []
         self.takes_edits = True
+        self.questions: list[t.ShowMessageRequestParams] = []
+        self.answers: list[str] = []  # what the user picks, one after the other; then the question is closed
         self.published: dict[Path, t.PublishDiagnosticsParams] = {}
         self.supports_content = False
         self._typed_at = time.monotonic()
@@ -122,6 +124,11 @@ class Editor:
                 # The edit reaches the server as a change, as in a real editor; the reply may overtake it.
                 self.apply(params.edit)
             return t.ApplyWorkspaceEditResult(applied=True)
+
+        @feature(t.WINDOW_SHOW_MESSAGE_REQUEST)
+        def ask(params: t.ShowMessageRequestParams) -> t.MessageActionItem | None:
+            self.questions.append(params)
+            return t.MessageActionItem(self.answers.pop(0)) if self.answers else None
 
         @feature("regreen/status")
         def status(params: Any) -> None:

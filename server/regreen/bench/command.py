@@ -25,6 +25,9 @@ from regreen.platform.background import run_blocking
 from regreen.platform.files import write_atomic
 from regreen.settings import Settings, merge
 
+MODEL = "llm.model="
+"""How the setting begins that names the model."""
+
 
 @dataclass(frozen=True, slots=True)
 class BenchOptions:
@@ -62,10 +65,10 @@ async def bench_command(options: BenchOptions) -> int:
         UserError: the arguments or the environment make no sense.
         asyncio.CancelledError: stopped; no process is left here.
     """
-    if options.engine != "offline":
+    if options.engine != "offline" and not any(one.startswith(MODEL) for one in options.plan.settings):
         raise UsageError(
-            f"--engine {options.engine} needs a language model, and none is set up.",
-            "--engine offline needs none.",
+            f"--engine {options.engine} needs a language model, and none is named.",
+            f"Name one with --set {MODEL}…, or use --engine offline.",
         )
     bounds = parse_gate(options.gate) if options.gate else ()
     cases = await run_blocking(_wanted, options)

@@ -44,6 +44,7 @@ class Healed:
         offer_seconds: from the start of the command to the first verified fix, None without one.
         seconds: from the start of the command to its end.
         patch: what was applied, for `git apply`; "" when nothing was.
+        tokens, usd: what a language model read and wrote, and took for it.
         summary: the line that ends every run was heard.
         problem: why the command did not end as it should; "" when it did.
     """
@@ -55,6 +56,8 @@ class Healed:
     offer_seconds: float | None = None
     seconds: float = 0.0
     patch: str = ""
+    tokens: int = 0
+    usd: float = 0.0
     summary: bool = False
     problem: str = ""
 
@@ -87,6 +90,9 @@ class Healed:
             self.summary = True
         elif event["event"] == "result":
             self.outcomes[event["nodeid"]] = event["outcome"]
+            if (asked := event.get("model")) is not None:
+                self.tokens += asked["tokens"]
+                self.usd += asked["usd"]
             if event["outcome"] == Outcome.VERIFIED.value:
                 self.classes.append((event["evidence"] or {}).get("confidence", ""))
                 self._offered(at)

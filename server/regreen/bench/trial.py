@@ -26,6 +26,13 @@ QUICK_SECONDS = 5.0
 """A run of the tests that takes less is timed a second time, with the compiled files that users have."""
 
 
+ENGINES: Mapping[str, tuple[str, ...]] = {
+    "offline": ("llm.mode=off",),
+    "model": ("llm.mode=allowed", "heal.maxCandidates=0"),
+    "both": ("llm.mode=allowed",),
+}
+"""The settings that make an engine think of patches."""
+
 START_SECONDS = 120.0
 SEARCHES = 6
 """What a case may take at most, its start and so many searches: it may have several red tests. So may each grading run."""
@@ -39,11 +46,13 @@ class Plan:
         seconds: how long each heal may search.
         interpreter: the Python that runs the tests; "" to look for one as `regreen heal` does.
         settings: further ones, NAME=VALUE.
+        engine: "offline" | "model" | "both": what thinks of patches.
     """
 
     seconds: float = 20.0
     interpreter: str = ""
     settings: tuple[str, ...] = ()
+    engine: str = "offline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +122,14 @@ def _run(case: Case, plan: Plan, project: Path) -> Result:
         )
     options = ["--interpreter", str(python), "--max-seconds", str(seconds)]
     # A test that takes longer cannot be healed in that time anyway, and one that hangs would use it all up.
-    for setting in (f"tests.secondsPerTest={max(1.0, seconds / 4):g}", *plan.settings):
+    for setting in (
+        f"tests.secondsPerTest={max(1.0, seconds / 4):g}",
+        *ENGINES[plan.engine],
+        *plan.settings,
+    ):
         options += ["--set", setting]
+    if plan.engine != "offline":
+        options.append("--consent")  # who types the engine's name wants the cases sent
     healed = wait_for(heal(project, case.red, options, limit=limit))
     visible, correct = _graded(case, project, python, limit, offered=bool(healed.patch))
     return _result(case, healed, visible, correct=correct)
@@ -159,4 +174,6 @@ def _result(case: Case, healed: Healed, visible: Grade | None, *, correct: bool 
             for name, spent in sorted(healed.families.items())
         },
         problem=healed.problem,
+        tokens=healed.tokens,
+        usd=healed.usd,
     )

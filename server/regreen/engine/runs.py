@@ -16,6 +16,7 @@ from regreen.engine.judgement import Search, choose_search, group_by_cause, unch
 from regreen.engine.lane import Job
 from regreen.engine.state import Offer, ProjectState, file_of, make_offer, short_name
 from regreen.engine.world import Face, Level, World
+from regreen.llm.parts import ModelParts, Nobody
 from regreen.pipeline import Baseline, Tools
 from regreen.pipeline.texts import MAX_BYTES
 from regreen.settings import Settings
@@ -28,7 +29,9 @@ COLD_SECONDS = 10.0
 COLD_FILES = 4
 READ_BY_JOBS = (
     "enable", "run_tests", "auto_heal_on_save", "heal_seconds", "heal_candidates", "heal_offers", "heal_without",
-    "tests_never", "slow_markers", "seconds_per_test",
+    "tests_never", "slow_markers", "seconds_per_test", "llm_base_url", "llm_key_variable", "llm_fallbacks",
+    "llm_roles", "llm_context", "llm_rounds", "llm_strategies", "llm_autonomy", "budget_fix_usd", "budget_day_usd",
+    "budget_calls", "budget_tokens", "budget_seconds", "budget_unknown_price",
 )  # fmt: skip
 """Fields of settings that each job reads anew; with any other one, tools are built again."""
 NOT_FOUND = 4
@@ -131,7 +134,7 @@ class Runs:
         if state.tools is not None and built_for is not None and _same_tools(built_for, settings):
             return state.tools
         await state.close_tools()
-        tools = await self._world.tools(state.project, settings)
+        tools = await self._world.tools(state.project, settings, self._face)
         state.tools, state.tools_settings = tools, settings
         return tools
 
@@ -207,7 +210,10 @@ class Runs:
         self._tell_of_groups(state, search)
         try:
             if search.heal:
-                await pipeline.heal_all(base, tools, state.settings, reporter, nodeids=search.heal)
+                with_model = (
+                    tools if job.heal else replace(tools, model=_unasked(tools.model, state.settings))
+                )
+                await pipeline.heal_all(base, with_model, state.settings, reporter, nodeids=search.heal)
         finally:
             state.searching = frozenset()
             await asyncio.gather(*keeping)
@@ -310,6 +316,13 @@ def _asked_for(nodeid: str, asked: Iterable[str]) -> bool:
 def _same_tools(one: Settings, other: Settings) -> bool:
     """Whether tools built for one are right for the other."""
     return replace(one, **{name: getattr(other, name) for name in READ_BY_JOBS}) == other
+
+
+def _unasked(model: ModelParts | None, settings: Settings) -> ModelParts | None:
+    """What a heal that nobody asked for may use of a model: nothing, or, fully automatic, what was allowed before."""
+    if model is None or settings.llm_autonomy != "auto":
+        return None
+    return replace(model, person=Nobody())
 
 
 def _unusable(base: Baseline) -> str:

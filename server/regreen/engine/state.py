@@ -133,8 +133,7 @@ class ProjectState:
         """End every process of the project and release its copies."""
         if (tools := self.tools) is not None:
             self.tools = None
-            await tools.oracle.close()
-            await tools.mirror.close()
+            await tools.close()
 
     @property
     def root(self) -> Path:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from regreen.llm.parts import Person
 from regreen.ports import Clock
 from regreen.settings import Settings
 from regreen.values import Project
@@ -40,7 +41,7 @@ class Watch(Protocol):
         ...
 
 
-ToolsFactory = Callable[[Project, Settings], Awaitable["Tools"]]
+ToolsFactory = Callable[[Project, Settings, Person], Awaitable["Tools"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class World:
     """The parts that the composition root wires.
 
     Args:
-        tools: builds the oracle, mirror, git and history of one project; raises EnvironmentProblem.
+        tools: builds the oracle, mirror, git, history and, for a user who is there to be asked, the model's parts of
+            one project; raises EnvironmentProblem.
         discover: every project in a workspace folder, nearest the root first.
         project_of: the project of a file, given the workspace folder; reads a few directory entries.
         trust: what the user trusts.
@@ -101,8 +103,8 @@ class Change:
     after: Mapping[Path, bytes]
 
 
-class Face(Protocol):
-    """Whoever shows what the engine knows. Every method returns at once but `apply`."""
+class Face(Person, Protocol):
+    """Whoever shows what the engine knows. Every method returns at once but `apply` and the questions of `Person`."""
 
     def publish(self, paths: frozenset[Path]) -> None:
         """The marks or lenses of these files changed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ class Client:
         trusted: what `initializationOptions.trusted` says: of all folders, or the folders it names.
         shows_status: `initializationOptions.client.status`: it takes `regreen/status` notifications.
         settings: `initializationOptions.settings`.
+        keys: `initializationOptions.keys`: API keys from the client's secret store, by name of the variable.
     """
 
     unit: ColumnUnit = ColumnUnit.UTF16
@@ -40,6 +41,7 @@ class Client:
     trusted: bool | frozenset[Path] | None = None
     shows_status: bool = False
     settings: Mapping[str, Any] | None = None
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def trusts(self, folder: Path) -> bool | None:
         """What the client says about a folder; None when it says nothing."""
@@ -76,7 +78,13 @@ def read(params: t.InitializeParams, encoding: str | None) -> Client:
         trusted=_trusted(options.get("trusted")),
         shows_status=bool(about.get("status")),
         settings=settings if isinstance(settings, Mapping) else None,
+        keys=_keys(options.get("keys")),
     )
+
+
+def _keys(value: Any) -> Mapping[str, str]:
+    given = value if isinstance(value, Mapping) else {}
+    return {str(name): key for name, key in given.items() if isinstance(key, str) and key}
 
 
 def _trusted(value: Any) -> bool | frozenset[Path] | None:

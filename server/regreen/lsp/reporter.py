@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from regreen import edits
 from regreen.engine import Change, Engine, Level, Status
 from regreen.engine.core import read_bytes
 from regreen.errors import UnreadableText
-from regreen.lsp import to_proto
+from regreen.llm.parts import Sending
+from regreen.lsp import asking, to_proto
 from regreen.lsp.client import Client
 from regreen.platform.background import run_blocking
 
@@ -159,6 +160,23 @@ class EditorFace:
         edit = to_proto.workspace_edit(change.before, change.after, documents, self.client.unit)
         params = t.ApplyWorkspaceEditParams(edit=edit, label=change.label)
         await self._server.workspace_apply_edit_async(params)
+
+    # ------------------------------------------------------------------ questions
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """API keys that the client keeps."""
+        return self.client.keys
+
+    remembers = True
+
+    async def may_send(self, sending: Sending) -> bool | None:
+        """Ask the user whether a model may be told this."""
+        return await asking.may_send(self._server, sending, shows_documents=self.client.shows_documents)
+
+    async def review(self, title: str, text: str) -> str | None:
+        """Let the user approve, change or reject a plan or a patch."""
+        return await asking.review(self._server, title, text, shows_documents=self.client.shows_documents)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(_logged(work))

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from regreen.pipeline.coverage import PATIENT_SECONDS
+from regreen.pipeline.consulting.values import Resume
+from regreen.pipeline.coverage import PATIENT_SECONDS, Coverage
 from regreen.pipeline.parts import Baseline, Tools
 from regreen.pipeline.story import baseline, heal
 from regreen.pipeline.suite import Suite, collected
 from regreen.pipeline.together import heal_all
 
-__all__ = ["PATIENT_SECONDS", "Baseline", "Suite", "Tools", "baseline", "collected", "heal", "heal_all"]
+__all__ = [
+    "PATIENT_SECONDS",
+    "Baseline",
+    "Coverage",
+    "Resume",
+    "Suite",
+    "Tools",
+    "baseline",
+    "collected",
+    "heal",
+    "heal_all",
+]

@@ -6,13 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from regreen.llm.parts import ModelParts
 from regreen.ports import Clock, Git, History, Mirror, Oracle
 from regreen.values import Interpreter, RunReport, Snapshot, Spectrum, TestOutcome
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The parts of the world one project's heals use; `interpreter` is the one the oracle runs."""
+    """The parts of the world one project's heals use.
+
+    Args:
+        interpreter: the one the oracle runs.
+        model: what questions to a language model stand on; None where none is asked.
+        why_no_model: why one that is set cannot be asked, and what to do; else "".
+    """
 
     oracle: Oracle
     mirror: Mirror
@@ -20,6 +27,15 @@ class Tools:
     history: History
     clock: Clock
     interpreter: Interpreter
+    model: ModelParts | None = None
+    why_no_model: str = ""
+
+    async def close(self) -> None:
+        """End every process of theirs, and release the copy."""
+        if self.model is not None:
+            await self.model.client.close()
+        await self.oracle.close()
+        await self.mirror.close()
 
 
 @dataclass(frozen=True, slots=True)

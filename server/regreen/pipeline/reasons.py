@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from regreen.pipeline.consulting import stops
+from regreen.pipeline.consulting.values import Consulted
 from regreen.pipeline.search import Search
-from regreen.values import Failure, Suspect, VerifiedFix
+from regreen.values import Failure, Outcome, Spent, Suspect, VerifiedFix
 
 _WORDS = {
     "STILL_FAILING": "left the test red",
@@ -83,6 +85,38 @@ def no_fix_reason(hunt: Search, suspects: Sequence[Suspect], refused: Counter[st
     if not hunt.exhausted:
         sentence += " The budget ended the search (`regreen.heal.maxSeconds`, `--max-seconds`)."
     return sentence
+
+
+def said_cause(failure: Failure, asked: Consulted | None) -> str:
+    """The cause in one line; where a model said what is wrong, in its words."""
+    if asked is None or asked.diagnosis is None or not asked.diagnosis.confidence:
+        return cause_of(failure)
+    said = asked.diagnosis
+    shown = f" ({said.variable} is {_short(said.value)})" if said.variable else ""
+    return f"{_short(said.cause)}{shown} at {said.path}:{said.line + 1}, says the model; {cause_of(failure)}"
+
+
+def model_reason(asked: Consulted) -> str:
+    """Say how asking a model ended, and what it cost."""
+    told = f"A model took {spent_text(asked.spent)}: no fix." if asked.spent.calls else "No model was asked."
+    said = asked.judgement
+    stale = (
+        f" It takes the {said.side} to be out of date: {said.why}" if said and said.side != "unclear" else ""
+    )
+    return f"{told} {asked.text}{stale}".strip()
+
+
+def spent_text(spent: Spent) -> str:
+    """Say what asking a model cost: calls, tokens and the estimate of its price."""
+    price = f"about ${spent.usd:.4f} (an estimate)" if spent.usd else "free"
+    if spent.unpriced:
+        price = f"{price}, {spent.unpriced} of them with no known price" if spent.usd else "no known price"
+    return f"{counted(spent.calls, 'call')}, {counted(spent.tokens, 'token')}, {price}"
+
+
+def ended_by(asked: Consulted, otherwise: Outcome) -> Outcome:
+    """The outcome of a heal in which asking a model gave no fix."""
+    return {stops.STUCK: Outcome.STUCK, stops.BUDGET: Outcome.OVER_BUDGET}.get(asked.stop, otherwise)
 
 
 _UNPROTECTED = "this system does not protect files from test runs (see `regreen doctor`)."

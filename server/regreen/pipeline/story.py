@@ -1,22 +1,33 @@
 """How does a red test become a verified fix? The whole story on one screen.
 
-baseline → triage → reproduce → localise → search → rank → prove → offer
+baseline → triage → reproduce → localise → search → (ask a model) → rank → prove → offer
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 
 from regreen import templates
 from regreen.pipeline.blame import refused_by_isolation
+from regreen.pipeline.consulting.values import Consulted, Resume
 from regreen.pipeline.coverage import Coverage
-from regreen.pipeline.ground import survey
+from regreen.pipeline.expectation import stale_expectation
+from regreen.pipeline.ground import Ground, survey
 from regreen.pipeline.offers import proven
 from regreen.pipeline.parts import Baseline, Tools, merged
-from regreen.pipeline.reasons import cause_of, counted, no_fix_reason, offer_reason
+from regreen.pipeline.reasons import (
+    counted,
+    ended_by,
+    model_reason,
+    no_fix_reason,
+    offer_reason,
+    said_cause,
+)
 from regreen.pipeline.reproduce import reproduce
 from regreen.pipeline.search import Budget, search
 from regreen.pipeline.stream import Stream
@@ -29,6 +40,7 @@ from regreen.settings import Settings
 from regreen.validation.ladder import Target
 from regreen.values import (
     Candidate,
+    Expectation,
     Failure,
     HealResult,
     Outcome,
@@ -78,6 +90,7 @@ async def heal(
     *,
     first: Iterable[Candidate] = (),
     coverage: Coverage | None = None,
+    resume: Resume | None = None,
 ) -> HealResult:
     """Find verified fixes for one red test.
 
@@ -92,10 +105,11 @@ async def heal(
         reporter: hears of progress, each judged candidate and the result.
         first: candidates to try before any other, such as a fix that turned another test green.
         coverage: what other heals of this baseline learned; nothing without.
+        resume: go on with an earlier heal by a model, without the search that came before it.
     """
     started = tools.clock.monotonic()
     result = await _heal(
-        failure, base, tools, settings, reporter, first, coverage or Coverage(tools), started
+        failure, base, tools, settings, reporter, first, coverage or Coverage(tools), started, resume
     )
     await told(result, base, tools, reporter)
     return result
@@ -116,8 +130,9 @@ async def _heal(
     first: Iterable[Candidate],
     coverage: Coverage,
     started: float,
+    resume: Resume | None,
 ) -> HealResult:
-    ending = _Ending(failure, tools, started)
+    ending = _Ending(failure, tools, started, uuid.uuid4().hex)
     if problem := environment_problem(failure, base.snapshot):
         blame = await refused_by_isolation(Target(failure), base, tools, settings)
         return ending(Outcome.ENVIRONMENT, blame or problem)
@@ -136,34 +151,66 @@ async def _heal(
     if not ground.suspects and (elsewhere := imported_from_elsewhere(seen.report.foreign)):
         return ending(Outcome.ENVIRONMENT, elsewhere)
 
-    reporter.progress(Progress("search", counted(len(ground.suspects), "suspect"), failure.nodeid))
-    weight = _weigher(tools, base, settings)
+    def tell(fix: VerifiedFix) -> None:
+        reporter.offer(ending(Outcome.VERIFIED, offer_reason((fix,)), (fix,)))
+
+    outcome, reason = Outcome.NO_FIX, ""
+    if resume is None and settings.heal_candidates:
+        reporter.progress(Progress("search", counted(len(ground.suspects), "suspect"), failure.nodeid))
+        seeds = tuple(first)
+        stream = _candidates(target, ground, tools, settings, seeds)
+        budget = Budget(
+            tools.clock, tools.clock.monotonic() + settings.heal_seconds, settings.heal_candidates
+        )
+        hunt = await search(ground.field, stream, tools, budget, reporter, seeds)
+        ending.tried = dict(hunt.tried)
+        reporter.progress(Progress("verify", f"{len(hunt.found)} plausible", failure.nodeid))
+        fixes, refused = await proven(hunt, ground, tools, settings, budget, started, tell)
+        if fixes:
+            return ending.healed(fixes)
+        if stale := await stale_test(target.failure, ground.base, tools):
+            ending.expectation = await stale_expectation(ground.field, tools)
+            return ending(Outcome.STALE_TEST, stale)
+        if budget.spent and not hunt.exhausted:
+            outcome = Outcome.OVER_BUDGET
+        reason = no_fix_reason(hunt, ground.suspects, refused, ground.spared)
+    if tools.model is None or not ground.suspects:
+        return ending(outcome, f"{reason} {tools.why_no_model}".strip())
+    consulting = await run_blocking(import_module, "regreen.pipeline.consulting.story")
+    asked: Consulted = await consulting.consult(
+        tools.model,
+        ground,
+        tools,
+        settings,
+        reporter,
+        ending.heal,
+        started,
+        tell,
+        resume or Resume(),
+        ending.tried,
+    )
+    ending.asked = asked
+    if asked.fixes:
+        return ending.healed(asked.fixes)
+    if asked.judgement is not None and asked.judgement.side == "test":
+        ending.expectation = await stale_expectation(
+            ground.field, tools, proposed=asked.judgement.expectation
+        )
+    return ending(ended_by(asked, outcome), f"{reason} {model_reason(asked)}".strip())
+
+
+def _candidates(
+    target: Target, ground: Ground, tools: Tools, settings: Settings, seeds: tuple[Candidate, ...]
+) -> Stream:
+    """What the search tries: fixes of other tests, then the catalogue, with what is synthesised beside it."""
+    weight = _weigher(tools, ground.base, settings)
     catalogue = templates.candidates(target.failure, ground.suspects, ground.field.sources, weight)
-    seeds = tuple(first)
     allowed = (one for one in chain(seeds, catalogue) if not ground.field.gate.forbids(one))
-    stream = Stream(
+    return Stream(
         allowed,
         tools.clock,
         lambda: synthesise(tools.oracle, ground.field, ground.base, ground.suspects, weight),
     )
-    budget = Budget(tools.clock, tools.clock.monotonic() + settings.heal_seconds, settings.heal_candidates)
-    hunt = await search(ground.field, stream, tools, budget, reporter, seeds)
-    ending.tried = dict(hunt.tried)
-
-    reporter.progress(Progress("verify", f"{len(hunt.found)} plausible", failure.nodeid))
-
-    def tell(fix: VerifiedFix) -> None:
-        reporter.offer(ending(Outcome.VERIFIED, offer_reason((fix,)), (fix,)))
-
-    fixes, refused = await proven(hunt, ground, tools, settings, budget, started, tell)
-    if fixes:
-        outcome = Outcome.VERIFIED_TARGET_ONLY if fixes[0].target_only else Outcome.VERIFIED
-        return ending(outcome, offer_reason(fixes), fixes)
-    if stale := await stale_test(target.failure, ground.base, tools):
-        return ending(Outcome.STALE_TEST, stale)
-    over = budget.spent and not hunt.exhausted
-    reason = no_fix_reason(hunt, ground.suspects, refused, ground.spared)
-    return ending(Outcome.OVER_BUDGET if over else Outcome.NO_FIX, reason)
 
 
 @dataclass(slots=True)
@@ -173,19 +220,30 @@ class _Ending:
     failure: Failure
     tools: Tools
     started: float
+    heal: str
     suspects: tuple[Suspect, ...] = ()
     tried: Mapping[str, int] = field(default_factory=dict)
+    asked: Consulted | None = None
+    expectation: Expectation | None = None
+
+    def healed(self, fixes: tuple[VerifiedFix, ...]) -> HealResult:
+        """The result with fixes, best first."""
+        outcome = Outcome.VERIFIED_TARGET_ONLY if fixes[0].target_only else Outcome.VERIFIED
+        return self(outcome, offer_reason(fixes), fixes)
 
     def __call__(self, outcome: Outcome, reason: str, fixes: tuple[VerifiedFix, ...] = ()) -> HealResult:
         return HealResult(
             failure=self.failure,
             outcome=outcome,
             reason=reason,
-            cause=cause_of(self.failure),
+            cause=said_cause(self.failure, self.asked),
             fixes=fixes,
             tried=self.tried,
             suspects=self.suspects,
             seconds=self.tools.clock.monotonic() - self.started,
+            heal=self.heal,
+            spent=self.asked.spent if self.asked is not None else None,
+            expectation=self.expectation,
         )
 
 

@@ -22,6 +22,8 @@ from regreen.settings import Settings, services
 from regreen.terminal.configured import settings_for
 from regreen.terminal.console import outputs
 from regreen.terminal.evidence import plural, size
+from regreen.terminal.items import Item
+from regreen.terminal.models import model_items
 from regreen.terminal.tables import facts as facts_table
 from regreen.values import Interpreter, Project, SearchStep
 from regreen.workspace import compose, django, scan
@@ -33,16 +35,6 @@ from regreen.workspace.watcher import FolderWatcher
 
 MOST_LEFT_OUT = 5
 """How many files that are not copied are named."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One line of the checkup; `hint` says what to do when it is not `ok`, or what could be better."""
-
-    name: str
-    value: str
-    ok: bool = True
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +51,17 @@ class Checkup:
         return all(item.ok for item in self.items)
 
 
-async def doctor_command(path: Path, git: Git, *, as_json: bool, asked: Mapping[str, object]) -> int:
+async def doctor_command(
+    path: Path, git: Git, *, as_json: bool, asked: Mapping[str, object], llm: bool = False
+) -> int:
     """Print the checkup of every project that `path` stands for.
+
+    Args:
+        path: a folder or file.
+        git: finds the folder's top.
+        as_json: print one JSON object.
+        asked: settings of the command line.
+        llm: ask the language model something that tells nothing of the project.
 
     Returns:
         0 when all of them can be run, else 2.
@@ -71,7 +72,7 @@ async def doctor_command(path: Path, git: Git, *, as_json: bool, asked: Mapping[
     out, _ = outputs(machine=as_json)
     folder = path if await run_blocking(path.is_dir) else path.parent
     targets = await resolve([str(path)], folder, git)
-    checkups = [await examine(target.project, asked) for target in targets]
+    checkups = [await examine(target.project, asked, llm=llm) for target in targets]
     if as_json:
         fields = {"v": 1, "regreen": __version__, "projects": [_fields(one) for one in checkups]}
         out.file.write(json.dumps(fields, ensure_ascii=False, indent=2) + "\n")
@@ -81,8 +82,14 @@ async def doctor_command(path: Path, git: Git, *, as_json: bool, asked: Mapping[
     return 0 if all(one.ok for one in checkups) else 2
 
 
-async def examine(project: Project, asked: Mapping[str, object]) -> Checkup:
-    """Look at one project. Starts its interpreter, runs none of its tests, changes nothing."""
+async def examine(project: Project, asked: Mapping[str, object], *, llm: bool = False) -> Checkup:
+    """Look at one project. Starts its interpreter, runs none of its tests, changes nothing.
+
+    Args:
+        project: where to look.
+        asked: settings of the command line.
+        llm: put a question to its language model, too.
+    """
     settings, complaints = await run_blocking(settings_for, project, asked)
     found = await interpreters.search(project, settings)
     mirror = ProjectMirror(project, max_file_bytes=settings.max_file_megabytes * 1e6)
@@ -99,7 +106,7 @@ async def examine(project: Project, asked: Mapping[str, object]) -> Checkup:
         *await run_blocking(_services, project, settings),
         await run_blocking(_watch, project),
         _trust(project),
-        Item("model", "off: fixes come from repair templates, and nothing leaves this machine"),
+        *([*await model_items(project, settings)] if llm else [_model(settings)]),
     ]
     return Checkup(project, tuple(items), found.steps)
 
@@ -116,6 +123,14 @@ async def _facts(
         return error
     finally:
         await oracle.close()
+
+
+def _model(settings: Settings) -> Item:
+    if settings.llm_mode == "off" or not settings.llm_model:
+        return Item("model", "off: fixes come from repair templates, and nothing leaves this machine")
+    return Item(
+        "model", f"{settings.llm_model} ({settings.llm_mode})", hint="`regreen doctor --llm` tries it."
+    )
 
 
 def _interpreter(found: Interpreter | None, problem: UserError | None) -> Item:

@@ -13,7 +13,8 @@ from pathlib import Path
 from rich.console import Console
 
 from regreen.errors import EnvironmentProblem, NoTests, RegreenError, StaleFix, UsageError, UserError
-from regreen.pipeline import PATIENT_SECONDS, Baseline, Tools, baseline, heal_all
+from regreen.llm.parts import Person
+from regreen.pipeline import PATIENT_SECONDS, Baseline, Coverage, Resume, Tools, baseline, heal, heal_all
 from regreen.platform.background import run_blocking
 from regreen.ports import Git, History, Mirror
 from regreen.settings import Settings
@@ -25,6 +26,7 @@ from regreen.terminal.delivery import Delivery, applied, patched, top_of
 from regreen.terminal.evidence import seconds
 from regreen.terminal.narrowing import from_junit, from_last_failed
 from regreen.terminal.patches import FileChange, best_fixes, changes
+from regreen.terminal.person import TerminalPerson
 from regreen.terminal.progress import ShownReporter, for_people
 from regreen.terminal.together import verified_together
 from regreen.values import HealResult, Outcome, Project, RunReport, VerifiedFix
@@ -37,7 +39,7 @@ PYTEST_FOUND_NOTHING = 5
 STOPPED = 130
 """The exit status of a command that was told to stop."""
 
-OpenTools = Callable[[Project, Settings], Awaitable[Tools]]
+OpenTools = Callable[[Project, Settings, Person], Awaitable[Tools]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class HealOptions:
         patch: where a patch goes; None for none.
         junit: a report that names the red tests; None to find them by running.
         settings: by key, over those of the project.
+        consent: what a language model would be sent may be sent, without being asked.
+        resume: take up an earlier heal by a model; then the arguments name its test.
     """
 
     arguments: tuple[str, ...]
@@ -61,6 +65,8 @@ class HealOptions:
     last_failed: bool = False
     junit: Path | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
+    consent: bool = False
+    resume: Resume | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +157,8 @@ async def _heal_target(
         ndjson.NdjsonReporter(out.file, project.root) if options.json else for_people(out, err)
     )
     async with AsyncExitStack() as ending:
-        tools = await open_tools(project, settings)
-        ending.push_async_callback(tools.mirror.close)
-        ending.push_async_callback(tools.oracle.close)
+        tools = await open_tools(project, settings, TerminalPerson(err, consent=options.consent))
+        ending.push_async_callback(tools.close)
         await _may_copy(tools.mirror, err)
         with reporter.showing():
             return await _heal_with(tools, settings, reporter, target, options)
@@ -185,11 +190,26 @@ async def _heal_with(
     _must_have_run(base.report, target.project)
     results: tuple[HealResult, ...] = ()
     if base.report.failures:
-        results = await heal_all(base, tools, settings, reporter, map_seconds=PATIENT_SECONDS)
+        results = await _healed(base, tools, settings, reporter, options.resume)
     fixes = best_fixes(results)
     if not (options.apply or options.patch):
         return Healed(target.project, len(base.report.outcomes), results, fixes)
     return await _with_files(base, tools, settings, reporter, results, fixes)
+
+
+async def _healed(
+    base: Baseline, tools: Tools, settings: Settings, reporter: ShownReporter, resume: Resume | None
+) -> tuple[HealResult, ...]:
+    if resume is None:
+        return await heal_all(base, tools, settings, reporter, map_seconds=PATIENT_SECONDS)
+    coverage = Coverage(tools, PATIENT_SECONDS)
+    failures = base.report.failures
+    return tuple(
+        [
+            await heal(one, base, tools, settings, reporter, coverage=coverage, resume=resume)
+            for one in failures
+        ]
+    )
 
 
 async def _with_files(

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from regreen import edits
 from regreen.terminal.evidence import sentence
-from regreen.values import CandidateVerdict, Evidence, Failure, HealResult, Progress, VerifiedFix, Vote
+from regreen.values import CandidateVerdict, Evidence, Failure, HealResult, Progress, Spent, VerifiedFix, Vote
 
 VERSION = 1
 
@@ -117,6 +117,18 @@ def result_fields(result: HealResult, root: Path) -> dict[str, Any]:
         "others": [_other_fields(fix) for fix in others if fix],
         "tried": dict(result.tried),
         "seconds": round(result.seconds, 3),
+        "heal": result.heal or None,
+        "model": result.spent and spent_fields(result.spent),
+    }
+
+
+def spent_fields(spent: Spent) -> dict[str, Any]:
+    """What asking a language model took: calls, tokens, and an estimate in US dollars of those calls with a known price."""
+    return {
+        "calls": spent.calls,
+        "tokens": spent.tokens,
+        "usd": round(spent.usd, 6),
+        "unpriced": spent.unpriced,
     }
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from regreen import edits, pipeline
 from regreen.engine import Change, Engine, Level, Status, World
+from regreen.llm.parts import Nobody, Person
 from regreen.pipeline import Baseline, Tools
 from regreen.settings import Settings
 from regreen.values import (
@@ -72,8 +73,8 @@ class ManualClock:
                 future.set_result(None)
 
 
-class ListFace:
-    """Keeps what it is told; applies changes by `on_apply`."""
+class ListFace(Nobody):
+    """Keeps what it is told; applies changes by `on_apply`; answers no questions."""
 
     def __init__(self) -> None:
         self.published: list[frozenset[Path]] = []
@@ -221,7 +222,7 @@ class Bench:
             self.face,
         )
 
-    async def _tools(self, project: Project, settings: Settings) -> Tools:
+    async def _tools(self, project: Project, settings: Settings, _person: Person) -> Tools:
         self.tools_for.append(settings)
         mirror = self._mirror = ProjectMirror(project, cache=self._cache)
         interpreter = Interpreter(Path("/usr/bin/python3"), (3, 11, 0), "9.0", "a test")
