@@ -20,6 +20,9 @@ from regreen.llm.secret_rules import Find, finds
 SHORTEST = 8
 """Characters that a secret must have to be looked for away from where it was found: shorter ones are words, too."""
 
+LONGEST_WORD = 16
+"""Letters or digits alone that are no more than this may be a word, a name or a number."""
+
 _VARIABLE = re.compile(
     r"(?:.*_)?(?:\w*TOKEN|\w*SECRET|\w*PASSWORD|PASSWD|PASS|PWD|PASSPHRASE|\w*KEY|CREDENTIALS?|AUTH)(?:_\d+)?",
     re.IGNORECASE,
@@ -107,7 +110,8 @@ def _of_environment(variables: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in sorted(variables.items()):
         if name in _NO_KEYS or not _VARIABLE.fullmatch(name) or len(value) < 6:
             continue
-        if value.startswith(("/", "~", "./")) or value.isalpha() or value.isdigit():
+        word = value.isalpha() or value.isdigit()
+        if value.startswith(("/", "~", "./")) or (word and len(value) < LONGEST_WORD):
             continue  # a path of a key, a word such as "disabled", a number: they stand everywhere
         for spelled in (value, repr(value)[1:-1], quote(value, safe="")):
             found.setdefault(spelled, "environment variable")
