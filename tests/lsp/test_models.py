@@ -163,3 +163,34 @@ async def test_keys_of_the_client_are_in_no_log(editor: Editor, cart: Shop, tmp_
     assert await editor.fixes(cart.tests, 4)
     said = editor.log + json.dumps(editor.statuses) + editor.questions[0].message
     assert key not in said
+
+
+async def test_a_stale_test_can_be_updated_by_hand_and_by_nothing_else(
+    editor: Editor, cart: Shop, tmp_path: Path
+) -> None:
+    settings = model(tmp_path)
+    path = tmp_path / "answers.yaml"
+    script = yaml.safe_load(path.read_text())
+    for answer in script["answers"]:
+        if answer["role"] == "repairer":
+            answer["text"] = "No patch of the code is right: it does what it says."
+    verdict = {"side": "test", "why": "All but this test take prices away.", "confidence": 0.9}
+    script["answers"].append({"role": "judge", "text": json.dumps(verdict), "repeat": True})
+    path.write_text(yaml.safe_dump(script))
+    await started(editor, cart, settings)
+    editor.answers.append(SEND)
+    await heal(editor, cart)
+    found = await editor.actions(cart.tests, 4)
+    action = found[-1]
+    assert action.title == "Update the expectation (changes a TEST): -5 → 5"
+    assert not action.is_preferred
+    assert action.edit is not None
+    assert await editor.actions(cart.tests, 4, only=["source.fixAll.regreen"]) == []
+    before = cart.tests.read_text()
+    editor.apply(action.edit)
+    assert editor.buffers[cart.tests].text == before.replace("== -5", "== 5")
+    assert cart.tests.read_text() == before
+    later = await editor.actions(cart.tests, 4)
+    assert not [one for one in later if one.title.startswith("Update the expectation")], (
+        "made for another text"
+    )

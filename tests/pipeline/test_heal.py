@@ -377,6 +377,11 @@ async def test_only_the_test_changed_since_the_commit_looks_stale(lab: Lab) -> N
     lab.write({"test_cart.py": CART_TESTS.replace("== 6", "== 6000")})
     result = only(await lab.heal())
     assert result.outcome is Outcome.STALE_TEST, result.reason
+    assert result.fixes == ()
+    change = result.expectation
+    assert change is not None
+    assert change.diff.count("\n+") == 2
+    assert change.edit.path.name.startswith("test_")
     assert "test_cart.py" in result.reason
 
 

@@ -15,6 +15,7 @@ from regreen.engine.views import Lens, Mark, View, describe, fix_title
 from regreen.engine.world import Status
 from regreen.errors import StaleFix
 from regreen.platform.background import run_blocking
+from regreen.values import Expectation
 
 MAX_ACTIONS = 12
 
@@ -27,6 +28,9 @@ class RedHere:
     nodeid: str
     offers: tuple[Offer, ...]
     preferred: bool  # the first offer passed everything, has no flags, and may be applied with one key
+    expectation: Expectation | None = (
+        None  # what a stale test would have to expect; its text is as it was then
+    )
 
 
 class Queries:
@@ -73,7 +77,16 @@ class Queries:
     def _red(self, state: ProjectState, nodeid: str) -> RedHere:
         offers = tuple(offer for offer in state.offers_for(nodeid) if self._may_fit(offer))
         preferred = bool(offers) and offers[0].fix.unattended
-        return RedHere(state, nodeid, offers, preferred and offers[0].fingerprint not in state.muted_fixes)
+        preferred = preferred and offers[0].fingerprint not in state.muted_fixes
+        return RedHere(state, nodeid, offers, preferred, self._expectation(state, nodeid))
+
+    def _expectation(self, state: ProjectState, nodeid: str) -> Expectation | None:
+        """What a stale test would have to expect, if its file is open and still as it was then."""
+        result = state.results.get(nodeid)
+        change = result.expectation if result is not None else None
+        document = self._documents.get(change.edit.path) if change is not None else None
+        fits = document is not None and change is not None and document.digest == change.edit.base_digest
+        return change if fits else None
 
     def fixes_at(self, path: Path, first: int, last: int) -> Sequence[Offer]:
         """The verified fixes within reach of these 0-based lines; the same change is named once."""

@@ -152,6 +152,7 @@ def quick_fixes(
             )
     if len(reds) == 1:
         actions += _more(reds[0], context)
+        actions += _stale(reds[0], context, documents, client.unit)
     elif reds and not actions:
         argument = {"root": str(reds[0].state.root)}
         actions.append(_action(f"Find fixes for {len(reds)} red tests", "heal", argument, []))
@@ -170,6 +171,28 @@ def _more(red: RedHere, context: t.CodeActionContext) -> Iterable[t.CodeAction]:
     yield _action(f"Explain {name}", "explain", argument, about)
     if red.nodeid not in red.state.muted_tests:
         yield _action(f"Don't suggest fixes for {name}", "mute", argument, about)
+
+
+def _stale(
+    red: RedHere, context: t.CodeActionContext, documents: Documents, unit: ColumnUnit
+) -> Iterable[t.CodeAction]:
+    """Where the test looks stale, the change of it: for a person to take, so the last of all, and never preferred."""
+    change = red.expectation
+    document = documents.get(change.edit.path) if change is not None else None
+    if change is None or document is None:
+        return
+    new = edits.apply(document.text, change.edit.edits)
+    edit = document_edit(document.path, document.text, new, documents, unit)
+    yield t.CodeAction(
+        title=f"Update the expectation (changes a TEST): {_brief(change.old)} → {_brief(change.new)}",
+        kind=QUICK_FIX,
+        diagnostics=_about(red.nodeid, context) or None,
+        edit=t.WorkspaceEdit(document_changes=[edit]),
+    )
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def trust_action(root: Path) -> t.CodeAction:

@@ -46,6 +46,11 @@ def result_block(result: HealResult, *, shown_before: str = "") -> Group:
             rows += _fix_rows(fix, other=number > 0)
     if result.fixes:
         rows.append(Text.assemble(("  reproduce: ", "dim"), result.fixes[0].evidence.command))
+    if (change := result.expectation) is not None:
+        rows.append(
+            Text("  with this change of the TEST, it would agree with the code; it is yours to make:")
+        )
+        rows.append(coloured(change.diff, indent="    "))
     rows.append(Text(""))
     return Group(*rows)
 

@@ -17,7 +17,17 @@ from typing import IO, Any
 
 from regreen import edits
 from regreen.terminal.evidence import sentence
-from regreen.values import CandidateVerdict, Evidence, Failure, HealResult, Progress, Spent, VerifiedFix, Vote
+from regreen.values import (
+    CandidateVerdict,
+    Evidence,
+    Expectation,
+    Failure,
+    HealResult,
+    Progress,
+    Spent,
+    VerifiedFix,
+    Vote,
+)
 
 VERSION = 1
 
@@ -119,7 +129,14 @@ def result_fields(result: HealResult, root: Path) -> dict[str, Any]:
         "seconds": round(result.seconds, 3),
         "heal": result.heal or None,
         "model": result.spent and spent_fields(result.spent),
+        "expectation": result.expectation and expectation_fields(result.expectation, root),
     }
+
+
+def expectation_fields(change: Expectation, root: Path) -> dict[str, Any]:
+    """The change of a TEST with which it would agree with the code; never applied."""
+    path = edits.relative(change.edit.path, root)
+    return {"path": path, "old": change.old, "new": change.new, "diff": change.diff}
 
 
 def spent_fields(spent: Spent) -> dict[str, Any]:

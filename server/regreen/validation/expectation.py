@@ -89,7 +89,7 @@ def _is_literal(node: Node) -> bool:
 
 def _writable(text: str) -> bool:
     """Whether a value stands in the text as Python writes it, whole."""
-    if len(text) > LONGEST:
+    if len(text) > LONGEST or "..." in text or "…" in text:  # cut, maybe, and still a literal
         return False
     try:
         ast.literal_eval(text)
