@@ -194,3 +194,39 @@ async def test_a_stale_test_can_be_updated_by_hand_and_by_nothing_else(
     assert not [one for one in later if one.title.startswith("Update the expectation")], (
         "made for another text"
     )
+
+
+async def test_a_heal_that_came_to_nothing_goes_on_with_a_hint(
+    editor: Editor, cart: Shop, tmp_path: Path
+) -> None:
+    settings = model(tmp_path)
+    path = tmp_path / "answers.yaml"
+    script = yaml.safe_load(path.read_text())
+    hinted = {"when": "The user says: prices are added", "role": "repairer", "text": PATCH, "repeat": True}
+    for answer in script["answers"]:
+        if answer["role"] == "repairer":
+            answer["text"] = PATCH.replace("+= price", "*= price")
+    script["answers"].insert(0, hinted)
+    path.write_text(yaml.safe_dump(script))
+    await started(editor, cart, settings)
+    nothing = await editor.command("resume", nodeid=NODEID, root=str(cart.root), hint="prices are added")
+    assert "No model was asked about" in nothing["message"]
+    editor.answers.append(SEND)
+    await heal(editor, cart)
+    assert await editor.fixes(cart.tests, 4) == []
+    ended = editor.log.count(f"{NODEID}: ")
+    answer = await editor.command("resume", nodeid=NODEID, root=str(cart.root), hint="prices are added")
+    assert answer["message"] == "started"
+    await editor.until(lambda: editor.log.count(f"{NODEID}: ") > ended)
+    assert "Add each price." in (await editor.fix_at(cart.tests, 4)).title
+
+
+async def test_a_save_never_asks_a_model(editor: Editor, cart: Shop, tmp_path: Path) -> None:
+    await editor.start(cart.root, settings=model(tmp_path))
+    editor.open(cart.cart)
+    editor.open(cart.tests)
+    editor.save(cart.cart, BAD)
+    await editor.until(lambda: f"{NODEID}: " in editor.log)
+    await editor.idle()
+    assert editor.questions == []
+    assert await editor.fixes(cart.tests, 4) == []

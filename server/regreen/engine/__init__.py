@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from regreen.engine.core import Engine
+from regreen.engine.lane import Again
 from regreen.engine.state import Offer, ProjectState
 from regreen.engine.views import Lens, Mark, fix_title
 from regreen.engine.world import Change, Face, Folder, Level, Status, ToolsFactory, Trust, Watch, World
 
 __all__ = [
+    "Again",
     "Change",
     "Engine",
     "Face",

@@ -17,7 +17,7 @@ from regreen import edits
 from regreen.engine.autoheal import Applied
 from regreen.engine.documents import Document, Documents
 from regreen.engine.healing import Healing
-from regreen.engine.lane import Job
+from regreen.engine.lane import Again, Job
 from regreen.engine.queries import Queries
 from regreen.engine.registry import Registry
 from regreen.engine.showing import Showing
@@ -224,6 +224,18 @@ class Engine:
     def heal(self, nodeids: Sequence[str], states: Sequence[ProjectState]) -> str:
         """Look for fixes of these red tests, or of everything red when none is named."""
         return self._ask(states, nodeids, heal=True)
+
+    def resume(self, again: Again, states: Sequence[ProjectState]) -> str:
+        """Take up the last heal of a red test by a model where it was left, with what the user knows."""
+        for state in states:
+            last = state.results.get(again.nodeid)
+            if last is not None and last.spent is not None:
+                if not self._work.may_run(state, state.notice_at):
+                    return UNTRUSTED
+                known = replace(again, heal=last.heal)
+                self._work.submit(state, Job(tests=(again.nodeid,), heal=True, again=(known,)))
+                return "started"
+        return f"No model was asked about {again.nodeid} yet: find a fix for it first (`regreen.llm.mode` allows one)."
 
     def run_tests(self, nodeids: Sequence[str], states: Sequence[ProjectState]) -> str:
         """Run these tests, or the whole suite when none is named."""

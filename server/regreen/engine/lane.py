@@ -21,6 +21,25 @@ IDLE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
+class Again:
+    """A heal by a model that is to be taken up again.
+
+    Args:
+        nodeid: the red test.
+        hint: what the user says.
+        model: asked instead of that of the settings; "" for that.
+        round: the last one to keep; None for all.
+        heal: its id in the run store.
+    """
+
+    nodeid: str
+    hint: str = ""
+    model: str = ""
+    round: int | None = None
+    heal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """What to do with a project.
 
@@ -32,6 +51,7 @@ class Job:
         heal: tests asked for by name are healed, not only run.
         offers_only: what is found is offered, never applied by itself.
         check_suite: idle work: run the whole suite with each fix that is on offer.
+        again: heals by a model to take up; their tests are among those asked for by name.
     """
 
     changed: frozenset[Path] = field(default=frozenset())
@@ -41,6 +61,7 @@ class Job:
     heal: bool = False
     offers_only: bool = False
     check_suite: bool = False
+    again: tuple[Again, ...] = ()
 
 
 def merge(older: Job | None, newer: Job) -> Job:
@@ -56,6 +77,7 @@ def merge(older: Job | None, newer: Job) -> Job:
         whole_suite=older.whole_suite or newer.whole_suite,
         heal=older.heal or newer.heal,
         offers_only=older.offers_only and newer.offers_only,
+        again=tuple({one.nodeid: one for one in (*older.again, *newer.again)}.values()),
     )
 
 

@@ -19,6 +19,7 @@ from regreen.engine.world import Face, Level, World
 from regreen.llm.parts import ModelParts, Nobody
 from regreen.pipeline import Baseline, Tools
 from regreen.pipeline.texts import MAX_BYTES
+from regreen.platform.background import run_blocking
 from regreen.settings import Settings
 from regreen.validation.ladder import Known
 from regreen.values import CandidateVerdict, Failure, HealResult, Outcome, Progress, Snapshot, TestOutcome
@@ -210,15 +211,41 @@ class Runs:
         self._tell_of_groups(state, search)
         try:
             if search.heal:
-                with_model = (
-                    tools if job.heal else replace(tools, model=_unasked(tools.model, state.settings))
-                )
-                await pipeline.heal_all(base, with_model, state.settings, reporter, nodeids=search.heal)
+                await self._heal(state, tools, job, base, reporter, search.heal)
         finally:
             state.searching = frozenset()
             await asyncio.gather(*keeping)
             self._refresh(state)
         return tuple(found)
+
+    async def _heal(
+        self,
+        state: ProjectState,
+        tools: Tools,
+        job: Job,
+        base: Baseline,
+        reporter: RunReporter,
+        nodeids: Sequence[str],
+    ) -> None:
+        """Heal red tests; those of which a heal by a model is taken up again, from where it was left."""
+        asked_for = job.heal and not job.offers_only
+        used = tools if asked_for else replace(tools, model=_unasked(tools.model, state.settings))
+        resumes = await self._resumes(used, job)
+        if resumes:
+            await pipeline.heal_again(base, used, state.settings, reporter, resumes)
+        if others := [nodeid for nodeid in nodeids if nodeid not in resumes]:
+            await pipeline.heal_all(base, used, state.settings, reporter, nodeids=others)
+
+    @staticmethod
+    async def _resumes(tools: Tools, job: Job) -> Mapping[str, pipeline.Resume]:
+        resumes: dict[str, pipeline.Resume] = {}
+        if tools.model is None:
+            return resumes
+        for again in job.again:
+            rounds = await run_blocking(tools.model.journal.rounds, again.heal)
+            kept = tuple(one for one in rounds if again.round is None or one.number <= again.round)
+            resumes[again.nodeid] = pipeline.Resume(kept, again.hint, again.model)
+        return resumes
 
     async def _search(
         self, state: ProjectState, tools: Tools, job: Job, base: Baseline, red_before: set[str]

@@ -8,7 +8,7 @@ from typing import Any
 
 from lsprotocol import types as t
 
-from regreen.engine import Change, ProjectState, fix_title
+from regreen.engine import Again, Change, ProjectState, fix_title
 from regreen.errors import StaleFix
 from regreen.lsp import content, from_proto, to_proto
 from regreen.lsp.session import Session
@@ -21,6 +21,19 @@ async def heal(session: Session, argument: Argument) -> dict[str, Any]:
     """Look for fixes: of `nodeid`, of the red tests of the file `uri`, or of everything red."""
     states, nodeids = await _about(session, argument)
     return {"message": session.engine.heal(nodeids, states)}
+
+
+async def resume(session: Session, argument: Argument) -> dict[str, Any]:
+    """Take up the last heal of `nodeid` by a model, with a `hint`, another `model`, or from an earlier `round`."""
+    states, nodeids = await _about(session, argument)
+    number = argument.get("round")
+    again = Again(
+        nodeids[0] if nodeids else "",
+        from_proto.text(argument, "hint") or "",
+        from_proto.text(argument, "model") or "",
+        number if isinstance(number, int) else None,
+    )
+    return {"message": session.engine.resume(again, states)}
 
 
 async def run_tests(session: Session, argument: Argument) -> dict[str, Any]:
@@ -138,6 +151,7 @@ async def _ready(session: Session) -> None:
 
 COMMANDS: Mapping[str, Callable[[Session, Argument], Awaitable[Any]]] = {
     "regreen.server.heal": heal,
+    "regreen.server.resume": resume,
     "regreen.server.runTests": run_tests,
     "regreen.server.cancel": cancel,
     "regreen.server.trust": trust,

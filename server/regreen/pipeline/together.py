@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from regreen.pipeline.consulting.values import Resume
 from regreen.pipeline.coverage import COLD_MAP_SECONDS, Coverage
 from regreen.pipeline.groups import grouped
 from regreen.pipeline.parts import Baseline, Tools
@@ -76,6 +77,38 @@ async def heal_all(
             results[failure.nodeid] = better
             await told(better, base, tools, reporter)
     return tuple(results[failure.nodeid] for failure in failures)
+
+
+async def heal_again(
+    base: Baseline,
+    tools: Tools,
+    settings: Settings,
+    reporter: Reporter,
+    resumes: Mapping[str, Resume],
+    *,
+    map_seconds: float = COLD_MAP_SECONDS,
+) -> tuple[HealResult, ...]:
+    """Take up earlier heals by a model where they were left, without the search that came before it.
+
+    Args:
+        base: the unpatched project.
+        tools: the project's parts.
+        settings: budgets and limits.
+        reporter: hears of everything.
+        resumes: by node id of the red tests.
+        map_seconds: as for `heal_all`.
+
+    Returns:
+        One result for each of them that is red, in the order of the run.
+    """
+    coverage = Coverage(tools, map_seconds)
+    return tuple(
+        [
+            await heal(one, base, tools, settings, reporter, coverage=coverage, resume=resumes[one.nodeid])
+            for one in base.report.failures
+            if one.nodeid in resumes
+        ]
+    )
 
 
 def _seeds(fixes: Sequence[VerifiedFix]) -> tuple[Candidate, ...]:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from regreen.errors import EnvironmentProblem, NoTests, RegreenError, StaleFix, UsageError, UserError
 from regreen.llm.parts import Person
-from regreen.pipeline import PATIENT_SECONDS, Baseline, Coverage, Resume, Tools, baseline, heal, heal_all
+from regreen.pipeline import PATIENT_SECONDS, Baseline, Resume, Tools, baseline, heal_again, heal_all
 from regreen.platform.background import run_blocking
 from regreen.ports import Git, History, Mirror
 from regreen.settings import Settings
@@ -202,14 +202,8 @@ async def _healed(
 ) -> tuple[HealResult, ...]:
     if resume is None:
         return await heal_all(base, tools, settings, reporter, map_seconds=PATIENT_SECONDS)
-    coverage = Coverage(tools, PATIENT_SECONDS)
-    failures = base.report.failures
-    return tuple(
-        [
-            await heal(one, base, tools, settings, reporter, coverage=coverage, resume=resume)
-            for one in failures
-        ]
-    )
+    resumes = {one.nodeid: resume for one in base.report.failures}
+    return await heal_again(base, tools, settings, reporter, resumes, map_seconds=PATIENT_SECONDS)
 
 
 async def _with_files(
