@@ -93,7 +93,7 @@ async def test_the_first_time_provider_model_text_and_price_are_shown(
         "scripted at api.example.com",
         "tokens of shop",
         "at most about $0.",
-        "$0.25",
+        "$0.5",
     ):
         assert part in first.message, first.message
     assert [one.title for one in first.actions or ()] == [SEND, SHOW, NOT_NOW, NEVER]

@@ -285,3 +285,33 @@ def test_a_test_that_needs_a_variable_which_models_do_not_see_says_which_setting
         days.script(RIGHT), "--set", 'isolation.modelVariables=["FIRST"]', environment=environment
     )
     assert allowed.result["outcome"] == "VERIFIED", allowed.result
+
+
+def test_a_mode_without_a_model_is_told(days: Week) -> None:
+    healed = days.heal("")
+    assert healed.result["outcome"] == "NO_FIX"
+    assert "`regreen.llm.model` names no model" in healed.result["reason"]
+
+
+def test_one_role_may_have_a_model_of_another_sort(days: Week) -> None:
+    patches = days.script(RIGHT)
+    roles = json.dumps({"repairer": {"model": patches}, "summariser": {"model": patches}})
+    with Provider([DIAGNOSIS, ACCEPT]) as provider:
+        healed = days.heal(
+            "openai/x", *http(provider), "--set", f"llm.roles={roles}", environment={**days.regreen.environment(), **KEYS}
+        )  # fmt: skip
+    assert healed.result["outcome"] == "VERIFIED", healed.result
+    assert [("Role: critic" in one.text) for one in provider.requests] == [False, True]
+
+
+def test_doctor_tries_a_model_and_says_what_is_known_of_it(days: Week) -> None:
+    model = days.script(context=16000, others=[{"text": "ready"}])
+    asked = ("--llm", "--interpreter", PLAIN, "--set", "llm.mode=allowed", "--set", f"llm.model={model}")
+    run = days.regreen("doctor", days.root, *asked)
+    for part in (model, "16000 tokens", "$1.00 for a million tokens sent", "'ready' after"):
+        assert part in run.stdout, run.stdout
+    assert run.returncode == 0
+    assert "doctor" in days.regreen("egress", "--local").stdout
+    missing = days.regreen("doctor", days.root, "--llm", "--interpreter", PLAIN)
+    assert "none is set" in missing.stdout
+    assert missing.returncode == 2

@@ -6,6 +6,7 @@ baseline → triage → reproduce → localise → search → (ask a model) → 
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -29,7 +30,7 @@ from regreen.pipeline.reasons import (
     said_cause,
 )
 from regreen.pipeline.reproduce import reproduce
-from regreen.pipeline.search import Budget, search
+from regreen.pipeline.search import Budget, Search, search
 from regreen.pipeline.stream import Stream
 from regreen.pipeline.suite import SUITE_SECONDS
 from regreen.pipeline.synthesis import synthesise
@@ -174,6 +175,8 @@ async def _heal(
         if budget.spent and not hunt.exhausted:
             outcome = Outcome.OVER_BUDGET
         reason = no_fix_reason(hunt, ground.suspects, refused, ground.spared)
+    elif not ground.suspects:
+        reason = no_fix_reason(Search(), (), Counter(), ground.spared)
     if tools.model is None or not ground.suspects:
         return ending(outcome, f"{reason} {tools.why_no_model}".strip())
     consulting = await run_blocking(import_module, "regreen.pipeline.consulting.story")

@@ -330,7 +330,7 @@ SCHEMA: tuple[Setting, ...] = (
         "budget.perFixUsd",
         "budget_fix_usd",
         "number",
-        0.25,
+        0.5,
         "The most that a model may cost for one red test, in US dollars. Checked before each call, with the worst case of "
         "every call in flight.",
         repository="restrict",
@@ -449,7 +449,7 @@ class Settings:
     llm_rounds: int = 3
     llm_strategies: int = 3
     llm_autonomy: str = "offer"
-    budget_fix_usd: float = 0.25
+    budget_fix_usd: float = 0.5
     budget_day_usd: float = 2
     budget_calls: int = 40
     budget_tokens: int = 200_000

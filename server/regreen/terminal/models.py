@@ -28,10 +28,10 @@ async def model_items(project: Project, settings: Settings) -> Sequence[Item]:
     Raises:
         UserError: what asking it takes is not installed, or its files make no sense.
     """
-    parts = await run_blocking(open_model, settings, Store(state_dir() / "history.sqlite3"), Nobody())
-    if parts is None:
+    if settings.llm_mode == "off" or not settings.llm_model:
         hint = "Name one: --set llm.mode=localOnly --set llm.model=ollama_chat/qwen2.5-coder"
         return [Item("model", "none is set", ok=False, hint=hint)]
+    parts = await run_blocking(open_model, settings, Store(state_dir() / "history.sqlite3"), Nobody())
     try:
         info = await parts.client.describe(
             settings.llm_model, settings.llm_base_url, settings.llm_key_variable
