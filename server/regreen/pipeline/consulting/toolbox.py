@@ -17,7 +17,7 @@ from regreen.errors import UnreadableText
 from regreen.llm.toolbox import TOOLS
 from regreen.pipeline.parts import Tools
 from regreen.pipeline.screening import Field
-from regreen.source import SourceFile, parse
+from regreen.source import STATEMENTS, SourceFile, parse
 from regreen.validation.hazards import harmful
 from regreen.validation.ladder import request_for
 from regreen.values import Attempt, Frame, RunReport, RunRequest, TestStatus
@@ -146,7 +146,7 @@ class ProjectToolbox:
         if problem := _refusal(expression):
             return problem
         text = edits.decode(self.field.texts[frame.path])
-        looking = replace(text, text=_with_look(text.text, frame.line, expression.strip()))
+        looking = replace(text, text=_with_look(text.text, _begin(source, frame.line), expression.strip()))
         overlay = {frame.path: edits.encode(looking)}
         report = await self.tools.oracle.run(self._request(overlay, self.field.target.nodeids))
         outcome = report.outcomes.get(self.field.target.failure.nodeid)
@@ -254,6 +254,14 @@ def _refusal(code: str) -> str:
         return "This is not Python."
     found = sorted(set(harmful(parsed.root.walk())))
     return f"Not run: it uses {', '.join(found)}." if found else ""
+
+
+def _begin(source: SourceFile, line: int) -> int:
+    """The 0-based line before which a statement may stand, so that it runs just before this one."""
+    node = source.statement_at(line)
+    while node is not None and node.kind not in STATEMENTS:
+        node = node.parent
+    return node.line if node is not None else line
 
 
 def _with_look(text: str, line: int, expression: str) -> str:
