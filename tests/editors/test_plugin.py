@@ -55,7 +55,7 @@ def test_every_command_option_and_function_has_help(start: Start, tmp_path: Path
     tags = {line.split("\t")[0] for line in (copy / "tags").read_text(encoding="utf-8").splitlines()}
     commands = nvim.lua("return vim.tbl_keys(vim.api.nvim_get_commands({}))")
     ours = {f":{name}" for name in commands if name.startswith("Regreen")}
-    assert len(ours) == 11
+    assert len(ours) == 12
     assert ours <= tags
     assert {"regreen.setup()", "regreen.status()", "RegreenStatus"} <= tags
     text = (copy / "regreen.txt").read_text(encoding="utf-8")

@@ -33,6 +33,10 @@ function M.heal(client, argument)
   server.command(client, 'heal', argument, started(('looking for a fix for %s'):format(name)))
 end
 
+function M.resume(client, argument)
+  server.command(client, 'resume', argument, started(('going on with %s'):format(argument.nodeid:match('[^:]+$'))))
+end
+
 function M.runTests(client, argument)
   server.command(client, 'runTests', argument, started('running tests'))
 end

@@ -42,6 +42,14 @@ local function heal(client, options)
   action('heal', client, argument)
 end
 
+local function resume(client, options)
+  local argument = red_test(client, '')
+  if argument then
+    argument.hint = options.args ~= '' and options.args or nil
+    action('resume', client, argument)
+  end
+end
+
 local function run(client, options)
   local argument = options.bang and folder(client) or require('regreen.server').place(client)
   if options.args ~= '' then
@@ -125,6 +133,7 @@ end
 ---@type table<string, { [1]: fun(client: vim.lsp.Client, options: table), desc: string, [string]: any }>
 local COMMANDS = {
   Heal = { heal, desc = 'Find a fix for the red test here; with ! for everything red', nargs = '?', bang = true, complete = red_tests },
+  Resume = { resume, desc = "Go on with a model's last heal of the red test here, with a hint", nargs = '*' },
   Run = { run, desc = "Run this file's tests, one test, or with ! the whole suite", nargs = '?', bang = true, complete = red_tests },
   Cancel = { about_place('cancel'), desc = 'Stop what runs' },
   Trust = { about_place('trust'), desc = 'Let the tests of this folder run' },
