@@ -42,6 +42,14 @@ DETECTORS = {
 (JSON web tokens, whose signature it leaves, private keys, of which it finds the first line, addresses, keywords, random
 strings) and public IP addresses, which are no secret."""
 
+ENVIRONMENT = "environment variable"
+KINDS = frozenset(DETECTORS.values()) | {
+    *("private key", "JSON web token", "API key", "password", "authorization", "token", "secret"),
+    *("random string", ENVIRONMENT),
+}
+"""Every sort of secret there is."""
+
+
 # a break between the lines of a private key: also in a literal of several lines, and after the numbers of lines
 _BREAK = r"[\s\\nrbfu\"'+(),|\d]{0,40}"
 _PEM = re.compile(
@@ -69,7 +77,8 @@ _KEYWORD = (
 _SUFFIX = r"[\w-]{0,30}"
 _QUOTED = re.compile(
     rf"(?P<keyword>{_KEYWORD})(?P<suffix>{_SUFFIX})(?:\\?[\"'])?\]?\s{{0,5}}"
-    r"(?::\s{0,5}[\w\[\], .|]{1,60}=|[:!=]=|=>|[:=,])\s{0,5}[(\[]?[bBrRuU]{0,2}(?P<quote>\\?[\"'])(?P<value>[^\"'\\\r\n]{4,500})(?P=quote)",
+    r"(?::\s{0,5}[\w\[\], .|]{1,60}=|[:!=]=|=>|[:=,])\s{0,5}[(\[]?[bBfFrRuU]{0,2}"
+    r"(?P<quote>\\?(?:\"\"\"|'''|[\"']))(?P<value>(?:(?!(?P=quote))(?:\\.|[^\\\r\n])){4,500})(?P=quote)",
     re.IGNORECASE,
 )
 _BARE = re.compile(
@@ -89,7 +98,8 @@ _HARMLESS_SUFFIX = re.compile(
     re.IGNORECASE,
 )
 _STAND_IN = re.compile(
-    r"<.*>|\$\{?\w+\}?|%\(?\w+\)?s?|.*[{}].*|(.)\1*|\.+|(?:your|my|the|some|an?|test|fake|dummy|example|placeholder)[_-].*"
+    r"<.*>|\$\{\w+\}|\$[A-Z_]+|%s|%\(\w+\)s|.*\{[^{}]*\}.*|(.)\1*|\.+"
+    r"|(?:your|my|the|some|an?|test|fake|dummy|example|placeholder)[_-][A-Za-z_ .-]*\d{0,4}"
     r"|change[_-]?me|none|null|true|false|str|bytes|string|required|optional|incorrect|redacted|masked|hidden|unknown|invalid",
     re.IGNORECASE,
 )
@@ -107,28 +117,45 @@ class Find:
     kind: str
 
 
+def passwords_in_addresses(text: str) -> Iterator[Find]:
+    """Yield what stands between a user's name and the `@` of an address."""
+    for found in _URL.finditer(text):
+        if not _STAND_IN.fullmatch(found[1]):
+            yield Find(*found.span(1), "password")
+
+
 def finds(text: str) -> Iterator[Find]:
     """Yield what looks like a secret; finds may overlap, surer ones come first."""
     for found in _PEM.finditer(text):
         yield Find(*found.span(), "private key")
-    yield from _known_formats(text)
-    for pattern, kind in ((_JWT, "JSON web token"), (_ISSUED, "API key")):
-        for found in pattern.finditer(text):
-            yield Find(*found.span(), kind)
-    for found in _URL.finditer(text):
-        if not _STAND_IN.fullmatch(found[1]):
-            yield Find(*found.span(1), "password")
+    yield from issued(text)
+    yield from passwords_in_addresses(text)
     for pattern in (_HEADER, _BEARER):
         for found in pattern.finditer(text):
             if not _WORDS.fullmatch(found[1]):
                 yield Find(*found.span(1), "authorization")
     for pattern in (_QUOTED, _OPTION, _BARE):
         for found in pattern.finditer(text):
-            if _is_given(found, quoted=pattern is _QUOTED):
+            if _is_given(found, quoted=pattern is not _BARE):
                 yield Find(*found.span("value"), _kind(found["keyword"]))
     for found in _LITERAL.finditer(text):
         if random_looking(found.group()):
             yield Find(*found.span(), "random string")
+
+
+def issued(text: str) -> Iterator[Find]:
+    """Yield the keys that can be told by their own format, whatever stands around them."""
+    for kind, patterns in _detectors():
+        for pattern in patterns:
+            for found in pattern.finditer(text):
+                group = _longest_group(found)
+                value = found[group]
+                start = found.start(group) + len(value) - len(value.lstrip(" \t\r\n\"'=:"))
+                value = value.strip(" \t\r\n\"'=:")
+                yield Find(start, start + len(value), kind)
+    for pattern, kind in ((_JWT, "JSON web token"), (_ISSUED, "API key")):
+        for found in pattern.finditer(text):
+            yield Find(*found.span(), kind)
 
 
 def random_looking(word: str) -> bool:
@@ -152,17 +179,6 @@ def entropy(word: str) -> float:
     """Measure a word's entropy by Shannon, in bits for each character."""
     length = len(word)
     return -sum(count / length * math.log2(count / length) for count in Counter(word).values())
-
-
-def _known_formats(text: str) -> Iterator[Find]:
-    for kind, patterns in _detectors():
-        for pattern in patterns:
-            for found in pattern.finditer(text):
-                group = _longest_group(found)
-                value = found[group]
-                start = found.start(group) + len(value) - len(value.lstrip(" \t\r\n\"'=:"))
-                value = value.strip(" \t\r\n\"'=:")
-                yield Find(start, start + len(value), kind)
 
 
 def _longest_group(found: re.Match[str]) -> int:
