@@ -6,19 +6,20 @@ nothing confines it.
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from regreen import edits
-from regreen.errors import UnreadableText
 from regreen.llm.toolbox import TOOLS
+from regreen.pipeline.consulting.looking import MARK, one_expression, refusal, with_look
 from regreen.pipeline.parts import Tools
 from regreen.pipeline.screening import Field
-from regreen.source import STATEMENTS, SourceFile, parse
-from regreen.validation.hazards import harmful
+from regreen.platform.background import run_blocking
+from regreen.source import SourceFile
 from regreen.validation.ladder import request_for
 from regreen.values import Attempt, Frame, RunReport, RunRequest, TestStatus
 
@@ -31,7 +32,10 @@ OUTPUT = 2000
 SECONDS = 20.0
 """How long one run may take."""
 
-_MARK = "regreen-saw:"
+HIDDEN_BYTES = 200_000
+"""A file that must not be shown is known again in what a run says up to this size."""
+
+_SET = re.compile(r"\s*[=:]\s*")
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 
 
@@ -44,12 +48,15 @@ class ProjectToolbox:
         tools: the project's parts.
         sendable: why a file must not be shown to a model, "" when it may.
         attempts: what was tried so far.
+        seconds: how long one run may take.
     """
 
     field: Field
     tools: Tools
     sendable: Callable[[Path], str]
     attempts: Sequence[Attempt] = ()
+    seconds: float = SECONDS
+    _hidden: Mapping[str, str] | None = dataclasses.field(default=None, init=False)
 
     async def use(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """Use a tool; what goes wrong is told in the text, for the model."""
@@ -77,12 +84,12 @@ class ProjectToolbox:
             return source
         if not (isinstance(start, int) and isinstance(end, int)):
             return "start and end must be numbers of lines."
-        lines = source.text.splitlines()
+        lines = edits.split_lines(source.text)
         first = max(1, start)
         last = min(len(lines), end, first + LINES - 1)
         if first > last:
             return f"{path} has {len(lines)} lines."
-        return "\n".join(f"{number:>5}  {lines[number - 1]}" for number in range(first, last + 1))
+        return "\n".join(f"{number:>5}  {lines[number - 1].rstrip()}" for number in range(first, last + 1))
 
     async def _find(self, name: Any) -> str:
         if not isinstance(name, str) or not _WORD.fullmatch(name):
@@ -96,7 +103,7 @@ class ProjectToolbox:
             shown = edits.relative(path, self.field.sources.root)
             places += [
                 f"{shown}:{number}: {line.strip()[:160]}"
-                for number, line in enumerate(source.text.splitlines(), start=1)
+                for number, line in enumerate(edits.split_lines(source.text), start=1)
                 if word.search(line)
             ]
         defining = re.compile(rf":\s*(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b")
@@ -125,35 +132,45 @@ class ProjectToolbox:
     # ------------------------------------------------------------------ running
 
     async def _test(self, nodeid: Any) -> str:
-        request = self._request({}, (str(nodeid),))
-        report = await self.tools.oracle.run(request)
-        outcome = report.outcomes.get(str(nodeid))
+        if not isinstance(nodeid, str) or "::" not in nodeid:
+            return "nodeid must name one test: file.py::test_name."
+        report = await self.tools.oracle.run(self._request({}, (nodeid,)))
+        outcome = report.outcomes.get(nodeid)
         if outcome is None:
             return f"{nodeid} did not run: {_why_not(report) or 'there is no such test'}."
         if outcome.failure is None:
             return f"{nodeid} {outcome.status.value}."
-        return f"{nodeid} {outcome.status.value}: {outcome.failure.exception}: {outcome.failure.message[:OUTPUT]}"
+        said = f"{outcome.failure.exception}: {outcome.failure.message[:OUTPUT]}"
+        return await self._open(f"{nodeid} {outcome.status.value}: {said}")
 
     async def _value(self, expression: Any) -> str:
         frame = self._failing_frame()
         if frame is None:
             return "The test fails in no function of the project; use snippet."
-        if not isinstance(expression, str) or "\n" in expression.strip():
-            return "expression must be one line of Python."
+        if not isinstance(expression, str) or not (shown := one_expression(expression)):
+            return "expression must be one line of Python that has a value."
         source = self._source(edits.relative(frame.path, self.field.sources.root))
         if isinstance(source, str):
             return source
-        if problem := _refusal(expression):
+        if problem := refusal(shown):
             return problem
-        text = edits.decode(self.field.texts[frame.path])
-        looking = replace(text, text=_with_look(text.text, _begin(source, frame.line), expression.strip()))
-        overlay = {frame.path: edits.encode(looking)}
+        text = with_look(source, frame.line, shown)
+        if not text:
+            return "There is no statement at the failing line; use snippet."
+        try:
+            overlay = {frame.path: edits.encode(replace(source.decoded, text=text))}
+        except UnicodeEncodeError:
+            return f"{source.path.name} is {source.decoded.encoding}, which has not all of these characters."
         report = await self.tools.oracle.run(self._request(overlay, self.field.target.nodeids))
         outcome = report.outcomes.get(self.field.target.failure.nodeid)
         said = outcome.failure if outcome is not None else None
-        if said is not None and _MARK in said.message:
-            return f"{expression.strip()} is {said.message.partition(_MARK)[2].splitlines()[0][:OUTPUT]}"
-        return f"It could not be seen: {_why_not(report) or (said.message[:200] if said else 'the line did not run')}."
+        if said is not None and MARK in said.message:
+            value = said.message.partition(MARK)[2][:OUTPUT]
+            return await self._open(f"{shown} is {value} when that line first runs.")
+        why = _why_not(report)
+        if outcome is not None and outcome.status is TestStatus.TIMEOUT:
+            why = f"the test was still running after {self.seconds:g} s"
+        return await self._open(f"It could not be seen: {why or 'the line did not run'}.")
 
     async def _snippet(self, code: Any) -> str:
         if not isinstance(code, str) or not code.strip():
@@ -167,18 +184,16 @@ class ProjectToolbox:
             code: Python statements.
             overlay: the patched files.
         """
-        if problem := _refusal(code):
+        if problem := refusal(code):
             return Ran(problem, ended=False)
         folder = self.field.target.failure.path.parent
         path = folder / "test_regreen_snippet.py"
         while path in self.field.texts:
             path = path.with_name(path.stem + "_.py")
-        if parse(path, code.encode()).has_errors:
-            return Ran("This is not Python.", ended=False)
         text = (
             "def test_snippet():\n"
             f"    exec(compile({code!r}, 'snippet', 'exec'), {{'__name__': 'snippet'}})\n"
-            f"    raise AssertionError('{_MARK}')\n"
+            f"    raise AssertionError('{MARK}')\n"
         )
         nodeid = f"{edits.relative(path, self.field.snapshot.project.root)}::test_snippet"
         request = self._request({**overlay, path: text.encode()}, (nodeid,))
@@ -187,12 +202,12 @@ class ProjectToolbox:
         if outcome is None or outcome.failure is None:
             return Ran(f"It did not run: {_why_not(report) or 'it was skipped'}.", ended=False)
         failure = outcome.failure
-        printed = failure.output.strip()[-OUTPUT:]
-        if _MARK in failure.message:
+        printed = await self._open(failure.output.strip()[-OUTPUT:])
+        if MARK in failure.message:
             return Ran(printed or "It printed nothing.", ended=True)
-        said = f"{failure.exception}: {failure.message[:OUTPUT]}"
+        said = await self._open(f"{failure.exception}: {failure.message[:OUTPUT]}")
         if outcome.status is TestStatus.TIMEOUT:
-            said = f"still running after {SECONDS:g} s"
+            said = f"It was still running after {self.seconds:g} s and was ended."
         return Ran(f"{printed}\n{said}".strip(), ended=False, exception=failure.exception)
 
     def _request(self, overlay: Mapping[Path, bytes], nodeids: tuple[str, ...]) -> RunRequest:
@@ -202,12 +217,36 @@ class ProjectToolbox:
             nodeids=nodeids,
             overlay=overlay,
             origin="model",
-            seconds_per_test=SECONDS,
-            seconds=SECONDS * 2 + 60,
+            seconds_per_test=self.seconds,
+            seconds=self.seconds * 2 + 60,
             import_seconds=made.import_seconds,
         )
 
     # ------------------------------------------------------------------ places
+
+    async def _open(self, text: str) -> str:
+        """What a run said, unless it holds text of a file that must not be shown."""
+        if self._hidden is None:
+            self._hidden = await self._hidden_text()
+        name = next((name for piece, name in self._hidden.items() if piece in text), "")
+        return f"What it said holds text of {name}, which must not be shown." if name else text
+
+    async def _hidden_text(self) -> Mapping[str, str]:
+        """Pieces of text that stand in files which must not be shown and in no other, with the files' names."""
+        files = self.field.snapshot.files
+        closed = await run_blocking(lambda: [path for path in files if self.sendable(path)])
+        pieces: dict[str, str] = {}
+        for path in closed:
+            if files[path].size <= HIDDEN_BYTES:
+                text = (await self.tools.mirror.read(self.field.snapshot, path)).decode("utf-8", "replace")
+                name = edits.relative(path, self.field.sources.root)
+                pieces.update(dict.fromkeys(_pieces(text), name))
+        shut = set(closed)
+        for path in self.field.sources.paths if pieces else ():
+            source = None if path in shut else self.field.sources.get(path)
+            for piece in _pieces(source.text) if source is not None else ():
+                pieces.pop(piece, None)
+        return pieces
 
     def _source(self, name: str) -> SourceFile | str:
         """A file of the project by its relative path, or why it cannot be shown."""
@@ -244,33 +283,13 @@ class Ran:
     exception: str = ""
 
 
-def _refusal(code: str) -> str:
-    """Why code of a model is not run; "" when it may be: the same constructs as in a patch."""
-    try:
-        parsed = parse(Path("snippet.py"), code.strip().encode())
-    except UnreadableText as error:
-        return f"This is not text: {error}"
-    if parsed.has_errors:
-        return "This is not Python."
-    found = sorted(set(harmful(parsed.root.walk())))
-    return f"Not run: it uses {', '.join(found)}." if found else ""
-
-
-def _begin(source: SourceFile, line: int) -> int:
-    """The 0-based line before which a statement may stand, so that it runs just before this one."""
-    node = source.statement_at(line)
-    while node is not None and node.kind not in STATEMENTS:
-        node = node.parent
-    return node.line if node is not None else line
-
-
-def _with_look(text: str, line: int, expression: str) -> str:
-    """The text with a statement before a 0-based line that tells the value of an expression and ends the test."""
-    lines = text.splitlines(keepends=True)
-    indent = lines[line][: len(lines[line]) - len(lines[line].lstrip())]
-    eol = "\r\n" if lines[line].endswith("\r\n") else "\n"
-    look = f'{indent}raise AssertionError("{_MARK}" + repr({expression})){eol}'
-    return "".join([*lines[:line], look, *lines[line:]])
+def _pieces(text: str) -> Iterator[str]:
+    """The lines of a text, and what its lines set a name to, where they are long enough to be told from others."""
+    for line in edits.split_lines(text):
+        for piece in (line, *_SET.split(line, maxsplit=1)[1:]):
+            bare = piece.strip().strip("\"',;").strip()
+            if len(bare) >= 8:
+                yield bare
 
 
 def _why_not(report: RunReport) -> str:
