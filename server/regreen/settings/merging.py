@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from regreen.settings.schema import SCHEMA, Setting, Settings
+from regreen.settings.schema import SCHEMA, Settings
+from regreen.settings.setting import Setting
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -1,50 +1,18 @@
 """Which settings are there, and what does each mean?
 
-This is the only place where a setting is written down. package.json, docs/settings.md and the editors'
-snippets are generated from `SCHEMA` (see `generated`), and a test compares them.
+A setting is written down once: here, or in `models` if it is about language models. package.json, docs/settings.md
+and the editors' snippets are generated from `SCHEMA` (see `generated`), and a test compares them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from regreen.settings import roles, services
-
-Repository = Literal["never", "restrict", "free"]
-"""May a file in the repository set it? `restrict`: only to a lower number or the stricter choice."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One row of the schema.
-
-    Args:
-        key: as the user writes it, without the `regreen.` in front.
-        field: the attribute of `Settings` that holds it.
-        type: JSON type: "boolean" | "string" | "number" | "integer" | "array" | "object".
-        default: the JSON value when nobody sets it.
-        description: one or two sentences, Markdown.
-        choices: allowed values with their meaning, strictest first; empty when free.
-        scope: VS Code's scope ("resource", "machine-overridable", "window"; "machine": not in a folder's own settings).
-        repository: what a file in the repository may do with it.
-        minimum, maximum: bounds of a number.
-        problem: why a value of the right type cannot be used, as the rest of a sentence; "" when it can.
-    """
-
-    key: str
-    field: str
-    type: str
-    default: Any
-    description: str
-    choices: tuple[tuple[str, str], ...] = ()
-    scope: str = "resource"
-    repository: Repository = "never"
-    minimum: float | None = None
-    maximum: float | None = None
-    problem: Callable[[Any], str] | None = None
-
+from regreen.settings import services
+from regreen.settings.models import MODELS
+from regreen.settings.setting import Setting
 
 SCHEMA: tuple[Setting, ...] = (
     Setting("enable", "enable", "boolean", True, "Run Regreen in this folder.", repository="restrict"),
@@ -224,167 +192,7 @@ SCHEMA: tuple[Setting, ...] = (
         scope="machine",
         repository="restrict",
     ),
-    Setting(
-        "llm.mode",
-        "llm_mode",
-        "string",
-        "off",
-        "Whether a language model may look for a fix when no repair template finds one.",
-        choices=(
-            ("off", "never; nothing connects"),
-            ("localOnly", "only models on this machine"),
-            ("askEachTime", "after asking before each heal"),
-            ("allowed", "after asking once in each workspace"),
-        ),
-        repository="restrict",
-    ),
-    Setting(
-        "llm.model",
-        "llm_model",
-        "string",
-        "",
-        "The model, as litellm spells it (`anthropic/…`, `ollama_chat/…`, `hosted_vllm/…`), `gguf:` and the path of a model file, "
-        "or `scripted:` and the path of a file with answers.",
-        scope="machine-overridable",
-    ),
-    Setting(
-        "llm.baseUrl",
-        "llm_base_url",
-        "string",
-        "",
-        "The address of the model's server. Empty: the provider's own.",
-        scope="machine",
-    ),
-    Setting(
-        "llm.keyVariable",
-        "llm_key_variable",
-        "string",
-        "",
-        "The name of the environment variable that holds the key, never the key itself. Empty: the provider's own.",
-        scope="machine",
-        problem=lambda value: "must be the name of a variable" if value and not value.isidentifier() else "",
-    ),
-    Setting(
-        "llm.fallbacks",
-        "llm_fallbacks",
-        "array",
-        [],
-        "Models to ask when the first one fails.",
-        scope="machine-overridable",
-    ),
-    Setting(
-        "llm.roles",
-        "llm_roles",
-        "object",
-        {},
-        "By role (`debugger`, `repairer`, `critic`, `summariser`, `judge`) another `model`, `fallbacks`, `temperature`, "
-        "`maxTokens` of a reply, or `seconds` of a call.",
-        scope="machine-overridable",
-        problem=roles.problem,
-    ),
-    Setting(
-        "llm.contextTokens",
-        "llm_context",
-        "integer",
-        0,
-        "How many tokens prompt and reply may have together. 0: what the model is known to take, 8192 where that is unknown.",
-        scope="machine-overridable",
-        minimum=0,
-        maximum=10_000_000,
-    ),
-    Setting(
-        "llm.maxRounds",
-        "llm_rounds",
-        "integer",
-        3,
-        "How many rounds of patches a model gets for one red test.",
-        repository="restrict",
-        minimum=1,
-        maximum=20,
-    ),
-    Setting(
-        "llm.strategies",
-        "llm_strategies",
-        "integer",
-        3,
-        "How many patches are asked for in one round, each with a strategy of its own.",
-        repository="restrict",
-        minimum=1,
-        maximum=3,
-    ),
-    Setting(
-        "llm.autonomy",
-        "llm_autonomy",
-        "string",
-        "offer",
-        "How far a model's heal goes by itself.",
-        choices=(
-            ("diagnose", "it says what is wrong, and tries no patch"),
-            ("review", "you approve the plan, then each patch that is verified"),
-            ("offer", "it offers verified fixes"),
-            ("auto", "as `offer`, and `regreen.autoHeal.onSave` applies its fixes, too"),
-        ),
-        repository="restrict",
-    ),
-    Setting(
-        "budget.perFixUsd",
-        "budget_fix_usd",
-        "number",
-        0.5,
-        "The most that a model may cost for one red test, in US dollars. Checked before each call, with the worst case of "
-        "every call in flight.",
-        repository="restrict",
-        minimum=0,
-        maximum=1000,
-    ),
-    Setting(
-        "budget.perDayUsd",
-        "budget_day_usd",
-        "number",
-        2,
-        "The same for a day (UTC), over all folders.",
-        repository="restrict",
-        minimum=0,
-        maximum=10_000,
-    ),
-    Setting(
-        "budget.maxCalls",
-        "budget_calls",
-        "integer",
-        40,
-        "How often a model may be asked for one red test.",
-        repository="restrict",
-        minimum=1,
-        maximum=1000,
-    ),
-    Setting(
-        "budget.maxTokens",
-        "budget_tokens",
-        "integer",
-        200_000,
-        "How many tokens, sent and received, one red test may take.",
-        repository="restrict",
-        minimum=1000,
-        maximum=100_000_000,
-    ),
-    Setting(
-        "budget.maxSeconds",
-        "budget_seconds",
-        "number",
-        300,
-        "How long a model may be at work on one red test, in seconds.",
-        repository="restrict",
-        minimum=1,
-        maximum=86_400,
-    ),
-    Setting(
-        "budget.unknownPrice",
-        "budget_unknown_price",
-        "boolean",
-        False,
-        "Ask models whose price is not known; it counts as nothing.",
-        repository="restrict",
-    ),
+    *MODELS,
     Setting(
         "envFile",
         "env_file",
