@@ -7,18 +7,14 @@ for what is inside of the folder.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from regreen.errors import EnvironmentProblem
 from regreen.platform import dirs
-from regreen.platform.files import write_atomic
-from regreen.platform.locks import locked
+from regreen.platform.statefile import StateFile
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,7 +49,12 @@ class ConsentStore:
     @property
     def file(self) -> Path:
         """The file that holds them."""
-        return self._file or dirs.state_dir() / "consent.json"
+        return self._stored.path
+
+    @property
+    def _stored(self) -> StateFile[list[Consent]]:
+        path = self._file or dirs.state_dir() / "consent.json"
+        return StateFile(path, "consents", _decoded, _encoded, list, "revokes every consent")
 
     def answer(self, folder: Path, model: str, address: str) -> str:
         """What the user said: "allowed", "refused", or "" when nobody asked yet.
@@ -92,7 +93,7 @@ class ConsentStore:
             EnvironmentProblem: the store is damaged or cannot be written.
         """
         key = _key(folder)
-        before = self._change(lambda given: [one for one in given if one.folder != key])
+        before = self._stored.change(lambda given: [one for one in given if one.folder != key])
         return tuple(one for one in before if one.folder == key)
 
     def given(self) -> tuple[Consent, ...]:
@@ -101,10 +102,7 @@ class ConsentStore:
         Raises:
             EnvironmentProblem: the store is damaged.
         """
-        try:
-            return tuple(sorted(self._read()))
-        except ValueError as error:
-            raise self._damaged(error) from error
+        return tuple(sorted(self._stored.whole()))
 
     def _give(self, folder: Path, model: str, address: str, answer: str) -> None:
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -116,42 +114,17 @@ class ConsentStore:
             ]
             return [*(one for one in others if one.folder != new.folder or one.answer == answer), new]
 
-        self._change(change)
+        self._stored.change(change)
 
-    def _change(self, change: Callable[[list[Consent]], list[Consent]]) -> list[Consent]:
-        """Write what `change` makes of the store; gives what it held before."""
-        try:
-            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with locked(self.file.with_suffix(".lock")):
-                before = self._read()
-                after = {"v": 1, "consents": [asdict(one) for one in sorted(change(before))]}
-                write_atomic(self.file, json.dumps(after, indent=2).encode())
-                self.file.chmod(0o600)
-        except ValueError as error:
-            raise self._damaged(error) from error
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"{self.file} cannot be written: {error}.", "Set REGREEN_STATE_DIR to a folder that can."
-            ) from error
-        return before
 
-    def _read(self) -> list[Consent]:
-        """What the file holds. Raises ValueError when it is damaged."""
-        try:
-            data = json.loads(self.file.read_bytes())
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise ValueError(str(error)) from error
-        listed = data.get("consents") if isinstance(data, dict) else None
-        if listed is None or not isinstance(listed, list):
-            raise ValueError("it does not list answers")
-        return [_consent(one) for one in listed]
+def _encoded(given: list[Consent]) -> Any:
+    return [asdict(one) for one in sorted(given)]
 
-    def _damaged(self, error: ValueError) -> EnvironmentProblem:
-        return EnvironmentProblem(
-            f"{self.file} is damaged: {error}.", "Mend or delete it; deleting it revokes every consent."
-        )
+
+def _decoded(data: Any) -> list[Consent]:
+    if not isinstance(data, list):
+        raise ValueError("it does not list answers")  # noqa: TRY004 — of a damaged file, not of an argument
+    return [_consent(one) for one in data]
 
 
 def _consent(data: Any) -> Consent:

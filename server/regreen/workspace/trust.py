@@ -7,17 +7,15 @@ is inside it.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from regreen.errors import EnvironmentProblem
 from regreen.platform import dirs
-from regreen.platform.files import write_atomic
-from regreen.platform.locks import locked
+from regreen.platform.statefile import StateFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,12 @@ class TrustStore:
     @property
     def file(self) -> Path:
         """The file that holds them."""
-        return self._file or dirs.state_dir() / "trust.json"
+        return self._stored.path
+
+    @property
+    def _stored(self) -> StateFile[dict[str, str]]:
+        path = self._file or dirs.state_dir() / "trust.json"
+        return StateFile(path, "trusted", _decoded, dict, dict, "revokes all trust")
 
     def is_trusted(self, folder: Path) -> bool:
         """Whether `folder` or a folder above it is trusted."""
@@ -61,7 +64,7 @@ class TrustStore:
     def explain(self, folder: Path) -> Trust:
         """The same with the reasons. A damaged store trusts nothing."""
         try:
-            known = self._read()
+            known = self._stored.read()
         except ValueError as error:
             return Trust(
                 False, None, "", self.file, f"Nothing is trusted, because {self.file} is damaged: {error}."
@@ -91,7 +94,7 @@ class TrustStore:
         if not folder.is_dir():
             raise EnvironmentProblem(f"{folder} is not a folder, so it cannot be trusted.")
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        self._change(lambda known: {_key(folder): now} | known)
+        self._stored.change(lambda known: {_key(folder): now} | known)
 
     def revoke(self, folder: Path) -> bool:
         """Take the trust in exactly this folder back; whether there was any.
@@ -100,7 +103,7 @@ class TrustStore:
             EnvironmentProblem: the store is damaged or cannot be written.
         """
         key = _key(folder)
-        return key in self._change(
+        return key in self._stored.change(
             lambda known: {path: since for path, since in known.items() if path != key}
         )
 
@@ -110,45 +113,13 @@ class TrustStore:
         Raises:
             EnvironmentProblem: the store is damaged.
         """
-        try:
-            return tuple(sorted((Path(path), since) for path, since in self._read().items()))
-        except ValueError as error:
-            raise self._damaged(error) from error
+        return tuple(sorted((Path(path), since) for path, since in self._stored.whole().items()))
 
-    def _change(self, change: Callable[[dict[str, str]], dict[str, str]]) -> Mapping[str, str]:
-        """Write what `change` makes of the store; gives what it held before."""
-        try:
-            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with locked(self.file.with_suffix(".lock")):
-                before = self._read()
-                after = {"v": 1, "trusted": change(before)}
-                write_atomic(self.file, json.dumps(after, indent=2, sort_keys=True).encode())
-                self.file.chmod(0o600)
-        except ValueError as error:
-            raise self._damaged(error) from error
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"{self.file} cannot be written: {error}.", "Set REGREEN_STATE_DIR to a folder that can."
-            ) from error
-        return before
 
-    def _read(self) -> dict[str, str]:
-        """What the file holds. Raises ValueError when it is damaged."""
-        try:
-            data = json.loads(self.file.read_bytes())
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            raise ValueError(str(error)) from error
-        known = data.get("trusted") if isinstance(data, dict) else None
-        if not isinstance(known, dict) or not all(isinstance(since, str) for since in known.values()):
-            raise ValueError("it does not list folders")
-        return known
-
-    def _damaged(self, error: ValueError) -> EnvironmentProblem:
-        return EnvironmentProblem(
-            f"{self.file} is damaged: {error}.", "Mend or delete it; deleting it revokes all trust."
-        )
+def _decoded(known: Any) -> dict[str, str]:
+    if not isinstance(known, dict) or not all(isinstance(since, str) for since in known.values()):
+        raise ValueError("it does not list folders")
+    return known
 
 
 def _real(folder: Path) -> str:
