@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+from regreen import history
 from regreen.errors import UserError
 from regreen.history import Store
 from regreen.llm.parts import Nobody, Person
@@ -18,7 +19,6 @@ from regreen.oracle.client import ProbeOracle
 from regreen.pipeline import Tools
 from regreen.platform.background import run_blocking, uninterrupted
 from regreen.platform.clock import SystemClock
-from regreen.platform.dirs import state_dir
 from regreen.ports import Git
 from regreen.settings import Settings
 from regreen.values import Project
@@ -56,7 +56,7 @@ async def open_tools(project: Project, settings: Settings, person: Person = NOBO
     except BaseException:
         await uninterrupted(oracle.close())
         raise
-    store = Store(state_dir() / "history.sqlite3")
+    store = Store(history.place())
     model, why_no_model = None, ""
     if settings.llm_mode != "off":
         opening = await run_blocking(import_module, "regreen.llm.opening")

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from regreen.history.store import HealRecord, Store
+from pathlib import Path
 
-__all__ = ["HealRecord", "Store"]
+from regreen.history.store import HealRecord, Store
+from regreen.platform.dirs import state_dir
+
+__all__ = ["HealRecord", "Store", "place"]
+
+
+def place() -> Path:
+    """The database of the run store, in the user's own state."""
+    return state_dir() / "history.sqlite3"

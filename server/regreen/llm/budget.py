@@ -10,13 +10,11 @@ A caller does, in this order: `reserve`; the call, no longer than the reservatio
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 from regreen.platform.background import run_blocking, uninterrupted
-from regreen.ports import Clock
+from regreen.ports import Clock, Journal
 from regreen.settings import Settings
 from regreen.values import ModelInfo, ModelProblem, ModelReply, Spent
 
@@ -37,28 +35,6 @@ FREE = frozenset(
 
 TOLERANCE = 1e-9
 """US dollars that sums of rounded fractions may be off."""
-
-
-class Ledger(Protocol):
-    """The part of the run store that budgets stand on; see `history.Store`."""
-
-    def reserve(
-        self, heal: str, worst: Spent, seconds: float, allowed: Callable[[Spent, Spent], str]
-    ) -> tuple[int, str]:
-        """Reserve what a call may come to: its key and "", or 0 and a sentence why not.
-
-        `allowed` is given what the heal and what the day (UTC, all projects) come to with this call and all that are
-        in flight, and answers "" or why the call may not be made.
-        """
-        ...
-
-    def release(self, key: int) -> None:
-        """The call is recorded with its cost."""
-        ...
-
-    def lose(self, key: int, *, recorded: bool) -> None:
-        """Nobody knows what the call cost: its worst case goes on counting, its tokens only if it is not recorded."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +66,7 @@ class Purse:
         heal: the heal's id in the run store.
     """
 
-    def __init__(self, journal: Ledger, settings: Settings, clock: Clock, heal: str) -> None:
+    def __init__(self, journal: Journal, settings: Settings, clock: Clock, heal: str) -> None:
         self._journal = journal
         self._settings = settings
         self._clock = clock

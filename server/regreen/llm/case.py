@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from regreen import edits
 from regreen.llm.desk import Desk
-from regreen.llm.evidence import Sendable, sections
-from regreen.llm.fitting import Fitted, fit
+from regreen.llm.evidence import Sendable, attempted, sections
+from regreen.llm.fitting import Fitted, Section, fit
 from regreen.source import ProjectSources
 from regreen.values import Attempt, Failure, Role, Suspect
 
@@ -47,7 +47,8 @@ class Case:
     cause: str
     signature: str
     tried: Mapping[str, int] = field(default_factory=dict)
-    _per_letter: float = 0.0
+    _evidence: tuple[Section, ...] = field(default=(), init=False)
+    _per_letter: float = field(default=0.0, init=False)
 
     @property
     def place(self) -> tuple[str, int]:
@@ -75,12 +76,13 @@ class Case:
             beside: how many characters the prompt has besides the evidence and our own text.
             attempts: what a model tried.
         """
-        found = sections(
-            self.failure, self.suspects, self.sources, self.sendable, attempts=attempts, tried=self.tried
-        )
-        if not self._per_letter:
-            sample = "\n".join(line for one in found for line in one.lines)[:_SAMPLE]
+        if not self._evidence:
+            self._evidence = sections(
+                self.failure, self.suspects, self.sources, self.sendable, tried=self.tried
+            )
+            sample = "\n".join(line for one in self._evidence for line in one.lines)[:_SAMPLE]
             self._per_letter = max(0.05, await self.desk.count(sample) / max(1, len(sample)))
         per_letter = self._per_letter
         room = await self.desk.room(role) - INSTRUCTIONS - math.ceil(beside * per_letter)
+        found = (*self._evidence, *attempted(attempts))
         return fit(found, max(300, room), lambda text: math.ceil(len(text) * per_letter))

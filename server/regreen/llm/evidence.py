@@ -6,13 +6,12 @@ the code on the trace, what it calls, and what was tried. Files that must not be
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from regreen import edits
 from regreen.llm.fitting import Section
-from regreen.source import Function, ProjectSources, SourceFile
+from regreen.source import Function, ProjectSources, SourceFile, signature
 from regreen.values import Attempt, Failure, Frame, Suspect
 
 FRAMES = 10
@@ -33,8 +32,6 @@ AROUND = 4
 OUTPUT = 20
 """Last lines that the test printed."""
 
-_QUOTED = re.compile(r"[rRuU]*(?P<quote>\"\"\"|'''|\"|')(?P<text>.*)(?P=quote)", re.DOTALL)
-
 Sendable = Callable[[Path], str]
 """Why a file must not be sent, "" when it may."""
 
@@ -45,17 +42,15 @@ def sections(
     sources: ProjectSources,
     sendable: Sendable,
     *,
-    attempts: Sequence[Attempt] = (),
     tried: Mapping[str, int] | None = None,
 ) -> tuple[Section, ...]:
-    """Gather the evidence.
+    """Gather the evidence that stays the same for the whole heal.
 
     Args:
         failure: the red test.
         suspects: the most suspicious places, best first.
         sources: the project.
         sendable: keeps files out.
-        attempts: patches that a model wrote, with what became of them.
         tried: how many candidates of the repair templates ended with which verdict.
     """
     found = [
@@ -63,7 +58,6 @@ def sections(
         *_frames(failure, sources, sendable),
         *_test(failure, sources, sendable),
         *_code(failure, suspects, sources, sendable),
-        *_attempts(attempts),
         *_suspects(suspects, sources, sendable),
         *_called(failure, suspects, sources, sendable),
         *_tried(tried or {}),
@@ -121,8 +115,9 @@ def _test(failure: Failure, sources: ProjectSources, sendable: Sendable) -> Iter
 def _code(
     failure: Failure, suspects: Sequence[Suspect], sources: ProjectSources, sendable: Sendable
 ) -> Iterator[Section]:
-    for place, (source, first, last, name) in enumerate(_places(failure, suspects, sources, sendable)):
+    for place, (source, function, first, last) in enumerate(_places(failure, suspects, sources, sendable)):
         path = edits.relative(source.path, sources.root)
+        name = function.qualname if function is not None else ""
         yield _numbered(
             f"Code that it runs, {name or 'at module level'} ({path}):",
             source,
@@ -135,30 +130,31 @@ def _code(
 
 def _places(
     failure: Failure, suspects: Sequence[Suspect], sources: ProjectSources, sendable: Sendable
-) -> list[tuple[SourceFile, int, int, str]]:
-    """Where the code stands that a fix may be in: of the frames, innermost first, then of the suspects."""
+) -> list[tuple[SourceFile, Function | None, int, int]]:
+    """Where the code stands that a fix may be in: of the frames, innermost first, then of the suspects.
+
+    Each is a function, or lines around a statement outside of any: its first and last line.
+    """
     frames = [(frame.path, frame.line) for frame in reversed(failure.frames) if frame.own]
     wanted = [*frames, *((one.path, one.line) for one in suspects)]
-    found: dict[tuple[Path, int], tuple[SourceFile, int, int, str]] = {}
+    found: list[tuple[SourceFile, Function | None, int, int]] = []
     for path, line in wanted:
         source = None if path == failure.path or sendable(path) else sources.get(path)
         if source is None:
             continue
         function = source.function_at(line)
-        last_line = max(0, source.text.count("\n"))
-        first, last = (
-            (function.first_line, function.last_line)
-            if function is not None
-            else (max(0, line - AROUND), min(last_line, line + AROUND))
-        )
-        if not any(one.path == path and start <= line <= end for one, start, end, _ in found.values()):
-            found[path, first] = (source, first, last, function.qualname if function else "")
+        if any(one.path == path and first <= line <= last for one, _, first, last in found):
+            continue
+        whole = (function.first_line, function.last_line) if function is not None else None
+        first, last = whole or (max(0, line - AROUND), line + AROUND)
+        found.append((source, function, first, last))
         if len(found) == FUNCTIONS:
             break
-    return list(found.values())
+    return found
 
 
-def _attempts(attempts: Sequence[Attempt]) -> Iterator[Section]:
+def attempted(attempts: Sequence[Attempt]) -> Iterator[Section]:
+    """Show patches that a model wrote, the newest first, with what became of them."""
     for number, one in enumerate(reversed(attempts)):
         lines = [f"strategy: {one.strategy}", f"ended: {one.verdict}: {one.reason}", *one.diff.splitlines()]
         yield Section("A patch that was tried and failed:", tuple(lines), "attempt", 4 + 2 * number)
@@ -183,10 +179,10 @@ def _called(
     failure: Failure, suspects: Sequence[Suspect], sources: ProjectSources, sendable: Sendable
 ) -> Iterator[Section]:
     shown = _places(failure, suspects, sources, sendable)
-    here = {(source.path, first) for source, first, _, _ in shown}
+    here = {(source.path, first) for source, _, first, _ in shown}
     lines: dict[str, None] = {}
-    for source, first, last, _ in shown:
-        for name in _called_names(source, first, last):
+    for source, caller, _, _ in shown:
+        for name in _called_names(caller) if caller is not None else ():
             for path in (source.path, *sources.defining(name)):
                 other = None if sendable(path) else sources.get(path)
                 for function in other.functions if other is not None else ():
@@ -196,12 +192,11 @@ def _called(
         yield Section("What this code calls:", tuple(lines)[:CALLED], "signatures", 13)
 
 
-def _called_names(source: SourceFile, first: int, last: int) -> Iterator[str]:
-    for node in source.root.walk():
-        if node.kind == "call" and first <= node.line <= last:
-            called = node.field("function")
-            if called is not None:
-                yield called.text.rpartition(".")[2]
+def _called_names(function: Function) -> Iterator[str]:
+    for node in function.node.walk():
+        called = node.field("function") if node.kind == "call" else None
+        if called is not None:
+            yield called.text.rpartition(".")[2]
 
 
 def _tried(tried: Mapping[str, int]) -> Iterator[Section]:
@@ -219,30 +214,11 @@ def _output(failure: Failure) -> Iterator[Section]:
         )
 
 
-def signature(function: Function) -> str:
-    """Write a function's head in one line, with the first line of its docstring."""
-    source = function.node.tree.text
-    head = " ".join(source[function.node.start : function.body.start].split())
-    said = docstring(function).strip().splitlines()
-    return f"{head}  # {said[0].strip()}" if said else head
-
-
-def docstring(function: Function) -> str:
-    """Return what a function says of itself, without the quotes; "" when it says nothing."""
-    first = next(iter(function.body.named), None)
-    string = (
-        next(iter(first.named), None) if first is not None and first.kind == "expression_statement" else None
-    )
-    quoted = _QUOTED.fullmatch(string.text) if string is not None and string.kind == "string" else None
-    return quoted["text"].strip() if quoted else ""
-
-
 def _numbered(
     title: str, source: SourceFile, first: int, last: int, rank: int, sources: ProjectSources
 ) -> Section:
-    lines = source.text.splitlines()
-    first, last = max(0, first), min(last, len(lines) - 1)
-    shown = tuple(f"{number + 1:>5}  {lines[number]}" for number in range(first, last + 1))
+    first, last = max(0, first), min(last, source.lines.line_at(len(source.text)))
+    shown = tuple(f"{number + 1:>5}  {source.lines.line_text(number)}" for number in range(first, last + 1))
     return Section(title, shown, "code", rank, edits.relative(source.path, sources.root), first)
 
 
@@ -256,8 +232,7 @@ def _line(frame: Frame, sources: ProjectSources) -> str:
 
 def _text(path: Path, line: int, sources: ProjectSources) -> str:
     source = sources.get(path)
-    lines = source.text.splitlines() if source is not None else []
-    return lines[line].strip()[:160] if line < len(lines) else ""
+    return source.lines.line_text(line).strip()[:160] if source is not None else ""
 
 
 def _short(text: str, limit: int = VALUE) -> str:

@@ -6,7 +6,7 @@ of code reads and binds.
 depends on the Python that Regreen itself runs on, and nothing is ever executed.
 """
 
-from regreen.source.definitions import Class, Function, Import, Parameter, imports_of
+from regreen.source.definitions import Class, Function, Import, Parameter, docstring, imports_of, signature
 from regreen.source.file import SourceFile, parse
 from regreen.source.names import Names, Role, names, role_of
 from regreen.source.node import BLOCKS, CLAUSES, STATEMENTS, ErrorSpan, Node
@@ -26,8 +26,10 @@ __all__ = [
     "ProjectSources",
     "Role",
     "SourceFile",
+    "docstring",
     "imports_of",
     "names",
     "parse",
     "role_of",
+    "signature",
 ]

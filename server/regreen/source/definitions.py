@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from regreen.source.names import Names, names, parameter_name
 from regreen.source.node import BLOCKS, CLAUSES, STATEMENTS, Node
+
+_QUOTED = re.compile(r"[rRuU]?(?P<quote>\"\"\"|'''|\"|')(?P<text>.*)(?P=quote)", re.DOTALL)
 
 HOLDERS = STATEMENTS | CLAUSES | BLOCKS | {"ERROR"}  # what may hold statements
 
@@ -83,6 +86,23 @@ class Import:
     name: str
     bound: str
     node: Node
+
+
+def docstring(definition: Function | Class) -> str:
+    """Return what a function or class says of itself, without the quotes; "" when it says nothing."""
+    first = next(iter(definition.body.named), None)
+    if first is None or first.kind != "expression_statement":
+        return ""
+    quoted = _QUOTED.fullmatch(next(iter(first.named), first).text)
+    return quoted["text"].strip() if quoted else ""
+
+
+def signature(definition: Function | Class) -> str:
+    """Write the head of a function or class in one line, with the first line of its docstring."""
+    node = definition.node
+    head = " ".join(node.tree.text[node.start : definition.body.start].split())
+    said = docstring(definition).splitlines()
+    return f"{head}  # {said[0].strip()}" if said else head
 
 
 def functions_below(node: Node, outer: tuple[str, ...], owner: str) -> Iterator[Function]:

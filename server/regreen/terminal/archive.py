@@ -6,9 +6,9 @@ import json
 from datetime import datetime, timezone
 from typing import IO, Any
 
+from regreen import history
 from regreen.errors import UsageError
 from regreen.history.reading import Archive
-from regreen.platform.dirs import state_dir
 from regreen.terminal.diffs import visible
 from regreen.terminal.evidence import plural
 from regreen.values import Spent
@@ -19,7 +19,7 @@ SHORT = 8
 
 def archive() -> Archive:
     """The user's run store."""
-    return Archive(state_dir() / "history.sqlite3")
+    return Archive(history.place())
 
 
 def when(at: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 
+from regreen import history
 from regreen.history import Store
 from regreen.llm.opening import open_model
 from regreen.llm.parts import ModelParts, Nobody
 from regreen.llm.problems import sentence
 from regreen.platform.background import run_blocking
-from regreen.platform.dirs import state_dir
 from regreen.settings import Settings
 from regreen.terminal.items import Item
 from regreen.values import CallRecord, Message, ModelCall, ModelInfo, ModelProblem, Project, Role
@@ -31,7 +31,7 @@ async def model_items(project: Project, settings: Settings) -> Sequence[Item]:
     if settings.llm_mode == "off" or not settings.llm_model:
         hint = "Name one: --set llm.mode=localOnly --set llm.model=ollama_chat/qwen2.5-coder"
         return [Item("model", "none is set", ok=False, hint=hint)]
-    parts = await run_blocking(open_model, settings, Store(state_dir() / "history.sqlite3"), Nobody())
+    parts = await run_blocking(open_model, settings, Store(history.place()), Nobody())
     try:
         info = await parts.client.describe(
             settings.llm_model, settings.llm_base_url, settings.llm_key_variable

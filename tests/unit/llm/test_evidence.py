@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from regreen.llm.evidence import FRAMES, MESSAGE, sections
+from regreen.llm.evidence import FRAMES, MESSAGE, attempted, sections
 from regreen.llm.fitting import Fitted, Section, fit
 from regreen.source import ProjectSources
 from regreen.values import Attempt, Comparison, Failure, Frame, Local, Suspect
@@ -74,9 +75,9 @@ def secret(path: Path) -> str:
     return "secret" if path == SECRETS else ""
 
 
-def gathered(**others: object) -> tuple[Section, ...]:
-    given = {"attempts": ATTEMPTS, "tried": {"STILL_FAILING": 40}, **others}
-    return sections(FAILURE, SUSPECTS, ProjectSources(TEXTS, ROOT), secret, **given)  # type: ignore[arg-type]
+def gathered() -> tuple[Section, ...]:
+    base = sections(FAILURE, SUSPECTS, ProjectSources(TEXTS, ROOT), secret, tried={"STILL_FAILING": 40})
+    return (*base, *attempted(ATTEMPTS))
 
 
 def shown(found: tuple[Section, ...]) -> Fitted:
@@ -129,8 +130,6 @@ def test_the_newest_attempt_outlives_the_older_ones() -> None:
 
 
 def test_a_long_message_is_cut_and_says_so() -> None:
-    from dataclasses import replace
-
     long = replace(FAILURE, message="\n".join(f"line {n}" for n in range(500)))
     found = sections(long, SUSPECTS, ProjectSources(TEXTS, ROOT), secret)
     (failure,) = [one for one in found if one.rank == 0]
@@ -139,8 +138,6 @@ def test_a_long_message_is_cut_and_says_so() -> None:
 
 
 def test_of_a_deep_recursion_the_frames_nearest_to_the_failure_are_shown() -> None:
-    from dataclasses import replace
-
     deep = tuple(Frame(CODE, 13, f"f{n}", own=True) for n in range(500))
     found = sections(replace(FAILURE, frames=deep), SUSPECTS, ProjectSources(TEXTS, ROOT), secret)
     (frames,) = [one for one in found if one.label == "frames"]
@@ -156,3 +153,12 @@ def test_ranges_are_the_lines_that_are_shown() -> None:
 
 def test_the_same_failure_gives_the_same_text() -> None:
     assert shown(gathered()) == shown(gathered())
+
+
+def test_lines_are_numbered_as_python_counts_them() -> None:
+    text = b"def f(x):\n    s = 'a\x0cb\xc2\x85c'\r\n    return x / 0\n"
+    failure = replace(FAILURE, frames=(Frame(CODE, 2, "f", own=True),))
+    sources = ProjectSources({**TEXTS, CODE: text}, ROOT)
+    text_shown = shown(sections(failure, (), sources, secret)).text
+    assert "    3      return x / 0" in text_shown
+    assert "cart.py:3 in f: return x / 0" in text_shown

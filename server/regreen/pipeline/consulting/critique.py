@@ -8,11 +8,10 @@ from pathlib import Path
 from regreen import edits
 from regreen.llm.case import Case
 from regreen.llm.desk import Desk, Stop
-from regreen.llm.evidence import docstring
 from regreen.pipeline.consulting.toolbox import ProjectToolbox
 from regreen.pipeline.ground import Ground
 from regreen.pipeline.search import Found
-from regreen.source import parse
+from regreen.source import docstring, parse
 from regreen.values import Attempt, Role
 
 SURE = 0.6

@@ -6,9 +6,9 @@ from datetime import datetime
 from pathlib import Path
 
 from regreen import edits
-from regreen.llm.evidence import docstring
 from regreen.pipeline.ground import Ground
 from regreen.pipeline.parts import Tools
+from regreen.source import docstring
 from regreen.values import TestStatus
 
 

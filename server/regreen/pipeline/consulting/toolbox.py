@@ -19,7 +19,7 @@ from regreen.pipeline.consulting.looking import MARK, one_expression, refusal, w
 from regreen.pipeline.parts import Tools
 from regreen.pipeline.screening import Field
 from regreen.platform.background import run_blocking
-from regreen.source import SourceFile
+from regreen.source import Class, Function, SourceFile, signature
 from regreen.validation.ladder import request_for
 from regreen.values import Attempt, Frame, RunReport, RunRequest, TestStatus
 
@@ -119,7 +119,10 @@ class ProjectToolbox:
             if source is None or wanted.rpartition(".")[2] not in source.text:
                 continue
             where = edits.relative(path, self.field.sources.root)
-            shown += [f"{where}: {described}" for described in _described(source, wanted)]
+            definitions: tuple[Function | Class, ...] = (*source.functions, *source.classes)
+            shown += [
+                f"{where}: {signature(one)}" for one in definitions if wanted in (one.qualname, one.name)
+            ]
         return "\n".join(shown[:PLACES]) if shown else f"The project defines no {wanted}."
 
     async def _attempts(self) -> str:
@@ -296,29 +299,3 @@ def _why_not(report: RunReport) -> str:
     broken = next((one for one in report.outcomes.values() if one.failure is not None), None)
     said = f"{broken.failure.exception}: {broken.failure.message[:300]}" if broken and broken.failure else ""
     return report.refused or report.problem or said
-
-
-def _described(source: SourceFile, wanted: str) -> list[str]:
-    """The head of each definition of a name, qualified or not, with the first line of its docstring."""
-    definitions = [
-        *((one.qualname, one.node.start, one.body) for one in source.functions),
-        *((one.qualname, one.node.start, one.body) for one in source.classes),
-    ]
-    found = []
-    for qualname, start, body in definitions:
-        if wanted not in (qualname, qualname.rpartition(".")[2]):
-            continue
-        head = " ".join(source.text[start : body.start].split())
-        first = next(iter(body.named), None)
-        string = (
-            next(iter(first.named), None)
-            if first is not None and first.kind == "expression_statement"
-            else None
-        )
-        said = (
-            string.text.strip("rRuU\"'").strip().splitlines()
-            if string is not None and string.kind == "string"
-            else []
-        )
-        found.append(f"{head}  # {said[0].strip()}" if said else head)
-    return found
