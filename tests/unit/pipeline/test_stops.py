@@ -52,6 +52,17 @@ def test_the_last_round_is_the_last() -> None:
     assert stops.stop_after(rounds(attempt("a", "1")), limit=1) == stops.MAX_ROUNDS
 
 
+def test_rounds_that_were_taken_over_are_known_and_end_nothing_by_themselves() -> None:
+    stuck = rounds(attempt("a", "1"), attempt("a", "2"), attempt("a", "3"))
+    assert stops.stop_after(stuck, limit=3) == stops.STUCK
+    again = [*stuck, *rounds(attempt("a", "4"))]
+    assert stops.stop_after(again, limit=3, taken=3) == "", "once more of the same: the strategy changes"
+    assert stops.stop_after([*again, *rounds(attempt("a", "5"))], limit=3, taken=3) == stops.STUCK
+    new = [*stuck, *rounds(attempt("b", "4"), attempt("c", "5"), attempt("d", "6"))]
+    assert stops.stop_after(new[:-1], limit=3, taken=3) == ""
+    assert stops.stop_after(new, limit=3, taken=3) == stops.MAX_ROUNDS
+
+
 def test_a_round_with_one_new_attempt_is_none_that_repeats() -> None:
     first = Round("heal", 1, attempts=(attempt("a", "1"),))
     second = Round("heal", 2, attempts=(attempt("a", "2"), attempt("b", "3")))

@@ -109,22 +109,24 @@ def standing(attempts: Sequence[Attempt]) -> int:
     return min((order.get(one.verdict, len(order)) for one in attempts), default=len(order))
 
 
-def stop_after(rounds: Sequence[Round], *, limit: int) -> str:
+def stop_after(rounds: Sequence[Round], *, limit: int, taken: int = 0) -> str:
     """Why no further round should follow the last one; "" when one should.
 
     Args:
         rounds: the rounds of patches so far, in order.
         limit: how many there may be.
+        taken: how many of these were taken over from an earlier heal: they are known, but count for no end of this one.
     """
-    stale = sum(repeats(one.attempts, rounds[:place]) for place, one in enumerate(rounds))
+    own = rounds[taken:]
+    stale = sum(repeats(one.attempts, rounds[: taken + place]) for place, one in enumerate(own))
     if stale >= 2:
         return STUCK
-    if len(rounds) >= 2 and not any(one.diff for round_ in rounds[-2:] for one in round_.attempts):
+    if len(own) >= 2 and not any(one.diff for round_ in own[-2:] for one in round_.attempts):
         return NO_IMPROVEMENT  # not even a patch
-    *earlier, _, _, _ = [standing(one.attempts) for one in rounds] if len(rounds) > 3 else [0, 0, 0]
-    if earlier and min(standing(one.attempts) for one in rounds[-3:]) >= min(earlier):
+    stood = [standing(one.attempts) for one in own]
+    if len(stood) > 3 and min(stood[-3:]) >= min(stood[:-3]):
         return NO_IMPROVEMENT
-    return MAX_ROUNDS if len(rounds) >= limit else ""
+    return MAX_ROUNDS if len(own) >= limit else ""
 
 
 def strategies(rounds: Sequence[Round], confidence: float, wanted: int) -> tuple[str, ...]:

@@ -53,7 +53,10 @@ class Consultation:
         started: when the heal began, on the tools' clock.
         toolbox: what the model may look at.
         hint: what the user said.
-        rounds: what was done so far; round 0 is the diagnosis.
+        rounds: what was done so far, in order; round 0 is the diagnosis.
+        taken: how many of its rounds of patches were taken over from an earlier heal.
+        lessons: what earlier heals taught.
+        doubts: plausible patches that the critic found fault with.
     """
 
     desk: Desk
@@ -67,6 +70,7 @@ class Consultation:
     toolbox: ProjectToolbox
     hint: str = ""
     rounds: list[Round] = field(default_factory=list)
+    taken: int = 0
     lessons: Sequence[Lesson] = ()
     doubts: list[tuple[Found, Doubt]] = field(default_factory=list)
 
@@ -74,6 +78,7 @@ class Consultation:
         """Diagnose, then ask for patches round by round until one is proven or it is no use to go on."""
         for taken_over in tuple(self.rounds):
             await self._keep(taken_over)
+        self.taken = len(self._patched)
         diagnosis = await self._diagnosis()
         if isinstance(diagnosis, Stop):
             return Consulted(diagnosis.reason, diagnosis.text)
@@ -94,7 +99,6 @@ class Consultation:
         if fixes:
             stop = Stop(stops.VERIFIED, "")
             await self._learn(diagnosis)
-        await self._keep(replace(self.rounds[-1], stop=stop.reason))
         judged = await self._judged() if stop.reason in stops.FRUITLESS else None
         return Consulted(stop.reason, stop.text, fixes, diagnosis=diagnosis, judgement=judged)
 
@@ -107,26 +111,17 @@ class Consultation:
         self._say(f"{self.desk.model} looks for the cause")
         self.desk.round = 0
         found = await diagnose(self.desk, self.case, self.toolbox, hint=self.hint)
-        await self._keep(
-            Round(
-                self.desk.heal,
-                0,
-                diagnosis=None if isinstance(found, Stop) else found,
-                stop=found.reason if isinstance(found, Stop) else "",
-                hint=self.hint,
-                model=self.desk.model,
-            )
-        )
+        diagnosis = None if isinstance(found, Stop) else found
+        await self._keep(Round(self.desk.heal, 0, diagnosis, hint=self.hint, model=self.desk.model))
         return found
 
     # ------------------------------------------------------------------ one round
 
     async def _round(self, diagnosis: Diagnosis) -> tuple[tuple[VerifiedFix, ...], Stop]:
         """Ask for patches with several strategies, judge them, and prove the best."""
-        patched = [one for one in self.rounds if one.number > 0]
-        number = len(patched) + 1
+        number = len(self._patched) + 1
         self.desk.round = number
-        taken = stops.strategies(patched, diagnosis.confidence, self.settings.llm_strategies)
+        taken = stops.strategies(self._patched, diagnosis.confidence, self.settings.llm_strategies)
         self._say(
             f"round {number}: {self.desk.model} writes {len(taken)} {'patch' if len(taken) == 1 else 'patches'}"
         )
@@ -155,8 +150,7 @@ class Consultation:
             return fixes, Stop(stops.VERIFIED, "")
         if stop is not None:
             return (), stop
-        patched = [one for one in self.rounds if one.number > 0]
-        reason = stops.stop_after(patched, limit=self.settings.llm_rounds)
+        reason = stops.stop_after(self._patched, limit=self.settings.llm_rounds, taken=self.taken)
         return (), Stop(reason, stops.SENTENCES.get(reason, ""))
 
     async def _tournament(
@@ -176,7 +170,7 @@ class Consultation:
                 rejected[mine.patch_digest] = said.text
             else:  # it found nothing, or can no longer be asked
                 standing.append(found)
-        fixes = await self._proven(standing)
+        fixes = await self._proven(standing, self.tell)
         told = tuple(
             replace(one.attempt, verdict="DOUBTED", reason=rejected[one.attempt.patch_digest])
             if one.attempt.patch_digest in rejected and one.found is not None
@@ -185,30 +179,20 @@ class Consultation:
         )
         return fixes, told
 
-    async def _proven(self, found: Sequence[Found]) -> tuple[VerifiedFix, ...]:
-        if not found:
-            return ()
+    async def _proven(
+        self, found: Sequence[Found], tell: Callable[[VerifiedFix], None]
+    ) -> tuple[VerifiedFix, ...]:
         clock = self.tools.clock
-        budget = Budget(clock, clock.monotonic() + self.settings.heal_seconds, 1)
+        budget = Budget(clock, clock.monotonic() + self.settings.heal_seconds, len(found))
         hunt = Search(found=list(found))
-        fixes, _ = await proven(hunt, self.ground, self.tools, self.settings, budget, self.started, self.tell)
+        fixes, _ = await proven(hunt, self.ground, self.tools, self.settings, budget, self.started, tell)
         return fixes
 
     async def _doubted(self) -> tuple[VerifiedFix, ...]:
         """Fixes that pass every test and that the model found fault with: offered with its doubt, as nothing better came."""
-        clock = self.tools.clock
-        budget = Budget(clock, clock.monotonic() + self.settings.heal_seconds, 1)
-        fixes, _ = await proven(
-            Search(found=[found for found, _ in self.doubts]),
-            self.ground,
-            self.tools,
-            self.settings,
-            budget,
-            self.started,
-            lambda _fix: None,  # what is doubted is not told early
-        )
-        flag = Flag(DOUBTED, f"the model itself doubts it: {self.doubts[0][1].text}")
-        return tuple(replace(fix, flags=(*fix.flags, flag)) for fix in fixes)
+        said = {found.candidate: doubt.text for found, doubt in self.doubts}
+        fixes = await self._proven([found for found, _ in self.doubts], lambda _fix: None)  # not told early
+        return tuple(replace(fix, flags=(*fix.flags, _flag(said.get(fix.candidate, "")))) for fix in fixes)
 
     async def _judged(self) -> Judgement | None:
         """Ask whether it is the test that is out of date, when no patch of the code turns it green."""
@@ -216,6 +200,11 @@ class Consultation:
         return await judge(self.desk, self.case, await facts(self.ground, self.tools), hint=self.hint)
 
     # ------------------------------------------------------------------ what is remembered
+
+    @property
+    def _patched(self) -> list[Round]:
+        """The rounds that asked for patches."""
+        return [one for one in self.rounds if one.number > 0]
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
@@ -234,10 +223,10 @@ class Consultation:
         journal, project = self.desk.parts.journal, self.ground.field.snapshot.project
         await run_blocking(journal.record_round, project, round_)
 
-    async def cancelled(self) -> None:
-        """Say in the journal that the heal was ended from outside."""
+    async def stopped(self, reason: str) -> None:
+        """Say in the journal why it ended."""
         last = self.rounds[-1] if self.rounds else Round(self.desk.heal, 0, model=self.desk.model)
-        await self._keep(replace(last, stop=stops.CANCELLED))
+        await self._keep(replace(last, stop=reason))
 
     async def _remembered(self) -> Sequence[Lesson]:
         journal, project = self.desk.parts.journal, self.ground.field.snapshot.project
@@ -286,7 +275,7 @@ async def consult(
     ground = stood
     project, failure = ground.field.snapshot.project, ground.field.target.failure
     desk = Desk(parts, project, settings, heal, tools.clock, resume.model)
-    ignored = await tools.git.ignored(project.root, tuple(ground.field.texts))
+    ignored = await tools.git.ignored(project.root, tuple(ground.field.snapshot.files))
     sendable = await run_blocking(parts.sendable, project.root, ignored)
     consultation = Consultation(
         desk=desk,
@@ -315,11 +304,19 @@ async def consult(
     except UserError as error:  # a prompt file of theirs, a file of answers, a damaged list of consents
         ended = Consulted(stops.INFRASTRUCTURE, str(error))
     except BaseException:  # cancelled, mostly
-        await uninterrupted(consultation.cancelled())
+        await uninterrupted(consultation.stopped(stops.CANCELLED))
         raise
+    await consultation.stopped(ended.stop)
     spent = await run_blocking(lambda: parts.journal.spent(heal=heal))
     fixes = tuple(_with_cost(fix, spent) for fix in ended.fixes)
     return replace(ended, spent=spent, fixes=fixes)
+
+
+def _flag(doubt: str) -> Flag:
+    """What is said of a doubted fix; of one that was made smaller since, the model said nothing."""
+    return Flag(
+        DOUBTED, f"the model itself doubts it: {doubt}" if doubt else "the model doubts a larger form of it"
+    )
 
 
 def _with_cost(fix: VerifiedFix, spent: Spent) -> VerifiedFix:
