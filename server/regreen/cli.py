@@ -141,7 +141,7 @@ def _heal(arguments: argparse.Namespace) -> int:
 def _add_fork(fork: argparse.ArgumentParser) -> None:
     fork.add_argument("id", metavar="ID", help="of the heal, or its first characters")
     fork.add_argument(
-        "--round", type=int, required=True, metavar="N", help="the last round to keep; 0 is the diagnosis"
+        "--round", type=int, metavar="N", help="the last round to keep (all by default); 0 is the diagnosis"
     )
     fork.add_argument(
         "--hint", default="", metavar="TEXT", help="what you know; the model looks again with it"

@@ -90,9 +90,12 @@ def stuck(regreen: Regreen, days: Path) -> str:
     return str(result["heal"])
 
 
-def test_a_hint_takes_a_stuck_heal_further(regreen: Regreen, days: Path) -> None:
+@pytest.mark.parametrize(("kept", "number"), [(("--round", "1"), 2), ((), 4)])
+def test_a_hint_takes_a_stuck_heal_further(
+    regreen: Regreen, days: Path, kept: tuple[str, ...], number: int
+) -> None:
     first = stuck(regreen, days)
-    run = regreen("runs", "fork", first[:8], "--round", "1", "--hint", "lists count from 0", *asked(days))
+    run = regreen("runs", "fork", first[:8], *kept, "--hint", "lists count from 0", *asked(days))
     (result,) = events(run, "result")
     assert (run.returncode, result["outcome"]) == (0, "VERIFIED"), run.stdout + run.stderr
     assert "names[number - 1]" in result["diff"]
@@ -100,7 +103,7 @@ def test_a_hint_takes_a_stuck_heal_further(regreen: Regreen, days: Path) -> None
     rounds = {one["number"]: one for one in told["rounds"]}
     assert rounds[0]["hint"] == "lists count from 0"
     assert "sorted(names)" in rounds[1]["attempts"][0]["diff"], "what is taken over is part of the story"
-    assert rounds[2]["stop"] == "verified"
+    assert rounds[number]["stop"] == "verified"
     assert (days / "days.py").read_text() == CODE
 
 

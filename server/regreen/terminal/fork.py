@@ -18,7 +18,7 @@ MODEL, MODE = "llm.model", "llm.mode"
 async def fork_command(
     start: str,
     resume: Resume,
-    number: int,
+    number: int | None,
     options: HealOptions,
     open_tools: OpenTools,
     git: Git,
@@ -28,7 +28,7 @@ async def fork_command(
     Args:
         start: the beginning of the earlier heal's id.
         resume: the hint and the model.
-        number: the last round that is taken over; 0 is the diagnosis.
+        number: the last round that is taken over; 0 is the diagnosis, None for all.
         options: how it is delivered, with the settings of the command line.
         open_tools: builds the project's tools.
         git: finds its top.
@@ -43,11 +43,11 @@ async def fork_command(
     root = Path(run.project)
     if not await run_blocking(root.is_dir):
         raise UsageError(f"The project of run {run.id[:SHORT]}, {root}, is gone.")
-    rounds = tuple(one for one in whole.rounds if one.number <= number)
-    if not any(one.number == number for one in whole.rounds):
+    rounds = tuple(one for one in whole.rounds if number is None or one.number <= number)
+    if not rounds or (number is not None and rounds[-1].number != number):
         numbers = ", ".join(str(one.number) for one in whole.rounds)
         raise UsageError(
-            f"Run {run.id[:SHORT]} has no round {number}.",
+            f"Run {run.id[:SHORT]} has no round {0 if number is None else number}.",
             f"It has {numbers}." if numbers else "No model was asked in it; `regreen heal` asks one.",
         )
     asked = dict(options.settings)

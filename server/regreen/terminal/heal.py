@@ -26,7 +26,7 @@ from regreen.terminal.delivery import Delivery, applied, patched, top_of
 from regreen.terminal.evidence import seconds
 from regreen.terminal.narrowing import from_junit, from_last_failed
 from regreen.terminal.patches import FileChange, best_fixes, changes
-from regreen.terminal.person import TerminalPerson
+from regreen.terminal.person import TerminalPerson, ask
 from regreen.terminal.progress import ShownReporter, for_people
 from regreen.terminal.together import verified_together
 from regreen.values import HealResult, Outcome, Project, RunReport, VerifiedFix
@@ -157,7 +157,9 @@ async def _heal_target(
         ndjson.NdjsonReporter(out.file, project.root) if options.json else for_people(out, err)
     )
     async with AsyncExitStack() as ending:
-        tools = await open_tools(project, settings, TerminalPerson(err, consent=options.consent))
+        tools = await open_tools(
+            project, settings, TerminalPerson(err, reporter.paused, consent=options.consent)
+        )
         ending.push_async_callback(tools.close)
         await _may_copy(tools.mirror, err)
         with reporter.showing():
@@ -173,7 +175,7 @@ async def _may_copy(mirror: Mirror, err: Console) -> None:
             raise
         if not (sys.stdin.isatty() and err.is_terminal):
             raise UsageError(error.what, "Allow it with --max-gigabytes, or move large data away.") from error
-        answer = await run_blocking(err.input, f"{error.what} Copy it all the same? [y/N] ")
+        answer = await ask(err, f"{error.what} Copy it all the same? [y/N] ")
         if answer.strip().lower() not in {"y", "yes"}:
             raise
         mirror.max_bytes = mirror.size

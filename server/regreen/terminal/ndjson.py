@@ -49,6 +49,10 @@ class NdjsonReporter:
         """Lines need no screen."""
         return nullcontext()
 
+    def paused(self) -> AbstractContextManager[object]:
+        """Nor do they stand in the way of a question."""
+        return nullcontext()
+
     def progress(self, progress: Progress) -> None:
         """Note when a search begins. Stages are for people; a program sees what they lead to."""
         if progress.stage == "search":

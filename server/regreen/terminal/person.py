@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
 from types import MappingProxyType
 
 from rich.console import Console
@@ -22,11 +24,15 @@ class TerminalPerson:
 
     Args:
         err: where questions are put.
+        paused: while entered, nothing else is drawn on the terminal.
         consent: everything may be sent: the command line says so.
     """
 
-    def __init__(self, err: Console, *, consent: bool = False) -> None:
+    def __init__(
+        self, err: Console, paused: Callable[[], AbstractContextManager[object]], *, consent: bool = False
+    ) -> None:
         self._err = err
+        self._paused = paused
         self._consent = consent
         self.remembers = not consent
         self.keys: Mapping[str, str] = MappingProxyType({})  # the environment has them
@@ -45,11 +51,13 @@ class TerminalPerson:
                 "Run it at a terminal once, or with --consent."
             )
             return None
+        with self._paused():
+            return await self._asked(sending)
+
+    async def _asked(self, sending: Sending) -> bool | None:
         self._err.print(question(sending))
         while True:
-            said = await run_blocking(
-                self._err.input, "Send it? [y]es, [s]how the text, not [n]ow, ne[v]er here: "
-            )
+            said = await ask(self._err, "Send it? [y]es, [s]how the text, not [n]ow, ne[v]er here: ")
             match said.strip().lower()[:2]:
                 case "y" | "ye":
                     return True
@@ -67,9 +75,16 @@ class TerminalPerson:
         if not self._there:
             self._err.print(f"{title}: nobody is here to approve it (`regreen.llm.autonomy` is review).")
             return None
-        self._err.print(f"{title}\n{EACH}\n{visible(text)}\n{EACH}")
+        with self._paused():
+            return await self._reviewed(title, text)
+
+    async def _reviewed(self, title: str, text: str) -> str | None:
+        shown = ""
         while True:
-            said = await run_blocking(self._err.input, "[a]pprove, [e]dit, [r]eject: ")
+            if text != shown:
+                self._err.print(f"{title}\n{EACH}\n{visible(text)}\n{EACH}")
+                shown = text
+            said = await ask(self._err, "[a]pprove, [e]dit, [r]eject: ")
             match said.strip().lower()[:1]:
                 case "a":
                     return text
@@ -77,6 +92,11 @@ class TerminalPerson:
                     return None
                 case "e":
                     text = await run_blocking(edited, text, os.environ)
+
+
+async def ask(err: Console, text: str) -> str:
+    """What is typed after a question; brackets in it are brackets."""
+    return await run_blocking(partial(err.input, text, markup=False))
 
 
 def question(sending: Sending) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 from rich.console import Console
@@ -28,6 +29,10 @@ class ShownReporter(Reporter, Protocol):
 
     def showing(self) -> AbstractContextManager[object]:
         """While entered, progress is on the screen; afterwards it looks as results alone would have left it."""
+        ...
+
+    def paused(self) -> AbstractContextManager[object]:
+        """While entered, nothing is drawn, so that a person can be asked something."""
         ...
 
 
@@ -64,6 +69,15 @@ class LiveReporter:
     def showing(self) -> AbstractContextManager[object]:
         """The line is there while this is entered."""
         return self._live
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The line makes room for a question, and comes back."""
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start(refresh=True)
 
     def progress(self, progress: Progress) -> None:
         """Say what is being done now."""
@@ -111,6 +125,10 @@ class PlainReporter:
 
     def showing(self) -> AbstractContextManager[object]:
         """Plain lines need no preparation."""
+        return nullcontext()
+
+    def paused(self) -> AbstractContextManager[object]:
+        """Nor do they stand in the way of a question."""
         return nullcontext()
 
     def progress(self, progress: Progress) -> None:

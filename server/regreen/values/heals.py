@@ -287,7 +287,7 @@ class HealResult:
 class Progress:
     """Something a person waiting may want to see: a stage, a sentence, and how far in [0, 1] if known."""
 
-    stage: str  # sync | baseline | reproduce | localise | search | verify
+    stage: str  # sync | baseline | reproduce | localise | search | verify | model
     message: str
     nodeid: str = ""
     fraction: float | None = None
