@@ -84,7 +84,7 @@ class Desk:
         project: whose code they are about.
         settings: models, limits and budgets.
         heal: the id of the heal.
-        clock: tells how much of the time is left.
+        clock: what the time that models are at work is counted by.
         model: asked instead of the one of the settings; "" for that.
     """
 
@@ -223,6 +223,7 @@ class Desk:
 
     def _call(self, question: _Question, info: ModelInfo) -> ModelCall:
         wanted = self.settings.llm_roles.get(question.role.value, {})
+        base_url, key_variable = self._access(info.model)
         return ModelCall(
             model=info.model,
             messages=question.messages,
@@ -230,8 +231,8 @@ class Desk:
             seconds=wanted.get("seconds", CALL_SECONDS),
             temperature=wanted.get("temperature"),
             schema=question.rendered.schema,
-            base_url=self._base_url(info.model),
-            key_variable=self.settings.llm_key_variable if info.model == self._model else "",
+            base_url=base_url,
+            key_variable=key_variable,
             context=self.settings.llm_context or info.context or UNKNOWN_CONTEXT,
             retries=RETRIES,
         )
@@ -295,15 +296,14 @@ class Desk:
         limit = (self.settings.llm_context or 1 << 30) // 3
         return min(int(wanted.get("maxTokens", REPLY_TOKENS[role])), max(256, limit))
 
-    def _base_url(self, model: str) -> str:
-        """The address that the settings name is that of their model's provider, not of another one's."""
+    def _access(self, model: str) -> tuple[str, str]:
+        """Address and key that the settings name are those of their model's provider: no other one gets to see them."""
         same = model.partition("/")[0] == self.settings.llm_model.partition("/")[0]
-        return self.settings.llm_base_url if same else ""
+        return (self.settings.llm_base_url, self.settings.llm_key_variable) if same else ("", "")
 
     async def _info(self, model: str) -> ModelInfo:
         if model not in self._infos:
-            key_variable = self.settings.llm_key_variable if model == self._model else ""
-            self._infos[model] = await self.parts.client.describe(model, self._base_url(model), key_variable)
+            self._infos[model] = await self.parts.client.describe(model, *self._access(model))
         return self._infos[model]
 
 
