@@ -315,3 +315,26 @@ def test_doctor_tries_a_model_and_says_what_is_known_of_it(days: Week) -> None:
     missing = days.regreen("doctor", days.root, "--llm", "--interpreter", PLAIN)
     assert "none is set" in missing.stdout
     assert missing.returncode == 2
+
+
+def test_of_red_tests_with_one_cause_a_model_that_is_stuck_is_asked_about_the_first_alone(days: Week) -> None:
+    tests = days.root / "test_days.py"
+    tests.write_text(
+        "from days import weekday, weekend\n\n\ndef test_first():\n    weekday(8)\n\n\ndef test_second():\n    weekday(8)\n"
+    )
+    patch = search("    return NAMES[number]", "    return NAMES[number + 1]")
+    model = days.script({"text": patch, "repeat": True})
+    asked = (
+        "llm.mode=allowed",
+        f"llm.model={model}",
+        "llm.strategies=1",
+        "llm.maxRounds=5",
+        "heal.maxCandidates=0",
+    )
+    options = [part for one in asked for part in ("--set", one)]
+    run = days.regreen("heal", days.root, "--json", "--consent", "--interpreter", PLAIN, *options)
+    first, second = events(run, "result")
+    assert (first["outcome"], second["outcome"]) == ("STUCK", "STUCK"), run.stderr
+    assert first["model"]["calls"] > 0
+    assert second["model"] is None
+    assert "The same exception at the same line" in second["reason"]

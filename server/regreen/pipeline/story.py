@@ -179,6 +179,22 @@ async def _heal(
         reason = no_fix_reason(Search(), (), Counter(), ground.spared)
     if tools.model is None or not ground.suspects:
         return ending(outcome, f"{reason} {tools.why_no_model}".strip())
+    asked = await _asked(ending, ground, tools, settings, reporter, tell, resume or Resume())
+    if asked.fixes:
+        return ending.healed(asked.fixes)
+    return ending(ended_by(asked, outcome), f"{reason} {model_reason(asked)}".strip())
+
+
+async def _asked(
+    ending: _Ending,
+    ground: Ground,
+    tools: Tools,
+    settings: Settings,
+    reporter: Reporter,
+    tell: Callable[[VerifiedFix], None],
+    resume: Resume,
+) -> Consulted:
+    """What a model makes of it, and of the test where it takes that to be stale."""
     consulting = await run_blocking(import_module, "regreen.pipeline.consulting.story")
     asked: Consulted = await consulting.consult(
         tools.model,
@@ -187,19 +203,17 @@ async def _heal(
         settings,
         reporter,
         ending.heal,
-        started,
+        ending.started,
         tell,
-        resume or Resume(),
+        resume,
         ending.tried,
     )
     ending.asked = asked
-    if asked.fixes:
-        return ending.healed(asked.fixes)
     if asked.judgement is not None and asked.judgement.side == "test":
         ending.expectation = await stale_expectation(
             ground.field, tools, proposed=asked.judgement.expectation
         )
-    return ending(ended_by(asked, outcome), f"{reason} {model_reason(asked)}".strip())
+    return asked
 
 
 def _candidates(

@@ -17,7 +17,7 @@ from regreen.settings import Settings
 from regreen.validation.paths import is_test
 from regreen.values import Candidate, Failure, HealResult, Outcome, VerifiedFix
 
-SEARCHED = frozenset({Outcome.NO_FIX, Outcome.OVER_BUDGET})
+SEARCHED = frozenset({Outcome.NO_FIX, Outcome.OVER_BUDGET, Outcome.STUCK})
 HALF_DONE = SEARCHED | {Outcome.VERIFIED_TARGET_ONLY}
 
 
