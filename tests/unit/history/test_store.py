@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -168,3 +169,19 @@ def test_the_store_does_not_grow_forever(
     store.mark(project, fix, undone=False)
     assert [heal.nodeid for heal in store.heals(project)] == ["7", "6", "5", "4", "3"]
     assert rows(tmp_path / "history.sqlite3", "SELECT count(*) FROM fixes") == [(5,)]
+
+
+@pytest.mark.parametrize("lock", ["BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_a_store_that_somebody_uses_while_its_journal_changes_is_waited_for(
+    tmp_path: Path, project: Project, lock: str
+) -> None:
+    path = tmp_path / "history.sqlite3"
+    migrated(path)  # without the write-ahead log, as another's first transaction finds it
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute(lock)
+        other.execute("SELECT count(*) FROM heals").fetchone()
+        leaving = threading.Timer(0.5, other.execute, ["COMMIT"])
+        leaving.start()
+        Store(path).record(project, made.result(project.root, outcome=Outcome.NO_FIX))
+        leaving.join()
+    assert len(Store(path).heals(project)) == 1
