@@ -109,11 +109,10 @@ def test_explanations_mutes_and_lenses_speak_of_the_test_at_the_cursor(project: 
     nvim.type("q")
 
     nvim.lua("vim.lsp.codelens.refresh({ bufnr = 0 })")
-    nvim.until("#vim.lsp.codelens.get(0) >= 2")
+    nvim.until("#vim.lsp.codelens.get(0) >= 3")
     screen = nvim.screen()
-    assert any("Expected -7, got 7 · Apply `-=` → `+=` (thin) | Show the diff" in row for row in screen), (
-        screen
-    )
+    lenses = "Expected -7, got 7 · Fix ready: `-=` → `+=` (thin) | Preview | Apply"
+    assert any(lenses in row for row in screen), screen
 
     nvim.command("RegreenMute")
     nvim.until_said("no more fixes for test_refund")

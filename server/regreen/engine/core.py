@@ -7,11 +7,10 @@ folder runs nothing, an untrusted folder runs nothing, and one project does one 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from regreen import edits
 from regreen.engine.autoheal import Applied
@@ -23,7 +22,7 @@ from regreen.engine.registry import Registry
 from regreen.engine.showing import Showing
 from regreen.engine.state import ProjectState
 from regreen.engine.work import UNTRUSTED, Work
-from regreen.engine.world import Face, Folder, Level, Watch, World
+from regreen.engine.world import Face, Folder, Level, Sources, Watch, World
 from regreen.platform.background import run_blocking
 from regreen.ports import History
 from regreen.values import VerifiedFix
@@ -60,7 +59,7 @@ class Engine:
         self,
         path: Path,
         *,
-        sources: Awaitable[Sequence[Mapping[str, Any]]] | None = None,
+        sources: Sources | None = None,
         trusted: bool | None = None,
         watch: bool = False,
     ) -> None:
@@ -68,21 +67,16 @@ class Engine:
 
         Args:
             path: the folder.
-            sources: settings from the client, oldest first, when it has answered.
+            sources: asks the client for its settings at a folder, oldest first.
             trusted: what the client says about trust; None leaves it to the user's own list.
             watch: notice changed files here, because the client does not.
         """
-        folder = Folder(path, trusted=trusted)
+        folder = Folder(path, sources, trusted=trusted)
         self.registry.folders[path] = folder
-        self._work.spawn(self._discover(folder, sources, watch=watch))
+        self._work.spawn(self._discover(folder, watch=watch))
 
-    async def _discover(
-        self, folder: Folder, sources: Awaitable[Sequence[Mapping[str, Any]]] | None, *, watch: bool
-    ) -> None:
+    async def _discover(self, folder: Folder, *, watch: bool) -> None:
         try:
-            if sources is not None:
-                folder = replace(folder, sources=tuple(await sources))
-                self.registry.folders[folder.path] = folder
             for state in await self.registry.discover(folder):
                 self._showing.refresh(state)
             await self._work.runs()
@@ -116,15 +110,14 @@ class Engine:
             self._showing.forget(state.root)
             self._work.spawn(self._work.end(state))
 
-    def configure(self, path: Path, sources: Awaitable[Sequence[Mapping[str, Any]]]) -> None:
-        """The client's settings of a folder changed; what happens next is judged by the new ones."""
-        folder = self.registry.folders.get(path, Folder(path))
+    def configure(self, path: Path) -> None:
+        """The client's settings of an open folder changed; what happens next is judged by the new ones."""
+        folder = self.registry.folders[path]
         folder.ready.clear()
-        self._work.spawn(self._reconfigure(folder, sources))
+        self._work.spawn(self._reconfigure(folder))
 
-    async def _reconfigure(self, folder: Folder, sources: Awaitable[Sequence[Mapping[str, Any]]]) -> None:
+    async def _reconfigure(self, folder: Folder) -> None:
         try:
-            folder = replace(folder, sources=tuple(await sources))
             await self._apply_settings(folder)
         finally:
             folder.ready.set()

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regreen import edits
+from regreen.engine import explaining
 from regreen.engine.documents import Documents
 from regreen.engine.outline import is_test_file
 from regreen.engine.registry import Registry
-from regreen.engine.state import Offer, ProjectState, short_name
-from regreen.engine.views import Lens, Mark, View, describe, fix_title
+from regreen.engine.state import Offer, ProjectState
+from regreen.engine.views import Lens, Mark, View
 from regreen.engine.world import Status
 from regreen.errors import StaleFix
 from regreen.platform.background import run_blocking
@@ -154,53 +155,18 @@ class Queries:
             return list(red) or [edits.relative(path, state.root)]
         return [nodeid for nodeid, files in state.lines.items() if path in files]
 
-    def explain(self, nodeid: str) -> str:
-        """All that is known about a red test, as Markdown; empty when nothing is."""
-        for state in self._registry.states.values():
-            if (outcome := state.outcomes.get(nodeid)) is not None:
-                failure = outcome.failure
-                lines = [f"# {nodeid}", "", describe(failure) if failure else outcome.status.value]
-                if (result := state.results.get(nodeid)) is not None:
-                    lines += [
-                        "",
-                        f"**{result.outcome.value}**: {result.reason}",
-                        "",
-                        f"Cause: {result.cause}",
-                    ]
-                    lines += [
-                        f"- suspect {s.path.name}:{s.line + 1} ({s.suspiciousness:.2f})"
-                        for s in result.suspects
-                    ]
-                    lines += [f"- {count} × {verdict}" for verdict, count in result.tried.items()]
-                for offer in state.offers_for(nodeid):
-                    lines += [
-                        "",
-                        f"## {fix_title(offer)}",
-                        "",
-                        "```diff",
-                        offer.fix.diff.rstrip("\n"),
-                        "```",
-                        "",
-                    ]
-                    lines += _evidence(offer)
-                return "\n".join(lines) + "\n"
-            if nodeid in state.known_reds:
-                return f"# {nodeid}\n\n{short_name(nodeid)} failed in the last pytest run; Regreen did not run it yet.\n"
-        return ""
+    def explain(self, nodeid: str, *, docs: str = "") -> str:
+        """All that is known about a red test, as Markdown; empty when nothing is. See `explaining`."""
+        pages = (explaining.explain(state, nodeid, docs=docs) for state in self._registry.states.values())
+        return next(filter(None, pages), "")
 
-
-def _evidence(offer: Offer) -> list[str]:
-    e = offer.fix.evidence
-    lines = [
-        *([f"- **{offer.fix.warning}**"] if offer.fix.flags else []),
-        f"- {len(e.red_to_green)} red → green, {e.still_green} still green, {e.runs}/{e.runs_wanted} runs",
-        *(f"- {line}" for line in e.vote.lines),
-        f"- tests beside it: {e.selection.reason}",
-        f"- canary: {e.canary}; isolation: {e.isolation}; {e.seconds:.1f} s",
-    ]
-    if e.still_red:
-        lines.append(f"- still red: {', '.join(map(short_name, e.still_red))}")
-    return [*lines, *(f"- {note}" for note in e.notes), "", f"    {e.command}"]
+    def reds(self) -> Sequence[RedHere]:
+        """Every red test of every project, with the fixes that fit the text as it is now."""
+        return [
+            self._red(state, nodeid)
+            for state in self._registry.states.values()
+            for nodeid in (*state.known_reds, *(failure.nodeid for failure in state.red_failures()))
+        ]
 
 
 def _overlap(one: Offer, other: Offer, path: Path) -> bool:

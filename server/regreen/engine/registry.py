@@ -79,7 +79,7 @@ class Registry:
         settings, complaints = merge(Settings(), values, from_repository=True)
         told = [problem] if problem else []
         told += [f"{project.root / 'pyproject.toml'}: {sentence}" for sentence in complaints]
-        for source in folder.sources:
+        for source in await folder.sources(project.root) if folder.sources is not None else ():
             settings, complaints = merge(settings, source, from_repository=False)
             told += complaints
         for sentence in told:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +17,8 @@ from regreen.engine.judgement import Search, choose_search, group_by_cause, unch
 from regreen.engine.lane import Job
 from regreen.engine.state import Offer, ProjectState, file_of, make_offer, short_name
 from regreen.engine.world import Face, Level, World
+from regreen.history.database import utc
+from regreen.history.journal import midnight
 from regreen.llm.parts import ModelParts, Nobody
 from regreen.pipeline import Baseline, Tools
 from regreen.pipeline.texts import MAX_BYTES
@@ -294,6 +297,10 @@ class Runs:
         nodeid = result.failure.nodeid
         if (outcome := state.outcomes.get(nodeid)) is not None and outcome.status.is_red:
             state.keep_result(result, offers)  # else one of its offers was taken meanwhile
+            self._refresh(state)
+        if result.spent is not None and tools.model is not None:
+            spent = await run_blocking(partial(tools.model.journal.spent, since=midnight(utc())))
+            state.usd_today = spent.usd
             self._refresh(state)
         if ended:
             told = f"{nodeid}: {result.outcome.value} after {result.seconds:.1f} s. {result.cause}"

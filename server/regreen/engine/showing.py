@@ -95,6 +95,9 @@ class Showing:
             red=_red(state),
             fixes=_fixes(state),
             auto_heal=state.settings.auto_heal_on_save,
+            isolation=state.isolation,
+            model="" if state.settings.llm_mode == "off" else state.settings.llm_model,
+            usd_today=state.usd_today,
         )
         if self.statuses.get(state.root) != status:
             self.statuses[state.root] = status

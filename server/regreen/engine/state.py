@@ -98,6 +98,8 @@ class ProjectState:
         muted_tests, muted_fixes: what the user does not want to see fixed, or fixed by itself.
         suite_checked: fixes that the whole suite was run with.
         suite_seconds: how long the whole suite took when it last ran.
+        isolation: what confined the last run.
+        usd_today: what models had cost by the end of the last heal that asked one, today (UTC) and in all projects.
         problem: why nothing can run, for people; empty when it can.
         notice_at: the file whose save told of the problem.
         grouped: red tests that turned red together and wait for the user.
@@ -124,6 +126,8 @@ class ProjectState:
     muted_fixes: set[tuple[str, ...]] = field(default_factory=set)
     suite_seconds: float | None = None
     suite_checked: set[str] = field(default_factory=set)
+    isolation: str = ""
+    usd_today: float = 0.0
     problem: str = ""
     notice_at: Path | None = None
     grouped: frozenset[str] = frozenset()
@@ -177,6 +181,7 @@ class ProjectState:
             self.known_reds.clear()
             self.suite_seconds = report.seconds
         self.snapshot = base.snapshot
+        self.isolation = report.isolation
         for path in self.seen:
             if entry := base.snapshot.files.get(path):
                 self.seen[path] = entry.digest

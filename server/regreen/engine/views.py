@@ -218,12 +218,15 @@ def _lenses(state: ProjectState) -> Iterator[Lens]:
         if failure.nodeid in state.searching:
             yield Lens(failure.path, failure.line, f"{what} · Looking for a fix…", "cancel", argument)
         elif offers := state.offers_for(failure.nodeid):
-            offered = {**argument, "fix": offers[0].fix.fix_id}
-            warning = f" · {offers[0].fix.warning}" if offers[0].fix.flags else ""
-            confidence = offers[0].fix.evidence.vote.confidence.value
-            title = f"{what} · Apply {offers[0].fix.candidate.title} ({confidence}){warning}"
-            yield Lens(failure.path, failure.line, title, "apply", offered)
-            yield Lens(failure.path, failure.line, "Show the diff", "showDiff", offered)
+            fix = offers[0].fix
+            offered = {**argument, "fix": fix.fix_id}
+            warning = f" · {fix.warning}" if fix.flags else ""
+            title = (
+                f"{what} · Fix ready: {fix.candidate.title} ({fix.evidence.vote.confidence.value}){warning}"
+            )
+            yield Lens(failure.path, failure.line, title, "explain", argument)
+            yield Lens(failure.path, failure.line, "Preview", "showDiff", offered)
+            yield Lens(failure.path, failure.line, "Apply", "apply", offered)
         else:
             others = sizes.get(failure.nodeid, 1) - 1
             cause = f" (same cause as {others} other{'s' if others > 1 else ''})" if others > 0 else ""

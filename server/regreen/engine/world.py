@@ -83,6 +83,9 @@ class Status:
         state: idle | running | healing | untrusted | disabled | problem.
         red, fixes: how many tests are red, and for how many of them a fix is ready.
         auto_heal: whether verified fixes are applied after a save by hand.
+        isolation: what held in the last run: full, partial or none; "" before the first one.
+        model: the language model that may be asked, "" for none.
+        usd_today: what models have cost today (UTC) in all projects, estimated, in US dollars.
     """
 
     root: Path
@@ -91,6 +94,9 @@ class Status:
     red: int = 0
     fixes: int = 0
     auto_heal: bool = False
+    isolation: str = ""
+    model: str = ""
+    usd_today: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,18 +141,21 @@ class Face(Person, Protocol):
         ...
 
 
+Sources = Callable[[Path], Awaitable[Sequence[Mapping[str, Any]]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
     """One open workspace folder, with what the client said about it.
 
     Args:
         path: absolute.
-        sources: settings by the client, oldest first.
+        sources: asks the client for the settings at a folder, oldest first; of the folder itself, or of a project in it.
         trusted: whether the client says that the user trusts it; None leaves it to the user's own list.
         ready: set once the settings are known and the projects were looked for; no event is judged before.
     """
 
     path: Path
-    sources: tuple[Mapping[str, Any], ...] = ()
+    sources: Sources | None = field(default=None, compare=False)
     trusted: bool | None = None
     ready: asyncio.Event = field(default_factory=asyncio.Event, compare=False)

@@ -23,6 +23,7 @@ class Client:
         resolves_edits: asks for an action's edit when the user picks it, and sends our data back.
         trusted: what `initializationOptions.trusted` says: of all folders, or the folders it names.
         shows_status: `initializationOptions.client.status`: it takes `regreen/status` notifications.
+        docs: `initializationOptions.client.docs`: the URI of a folder with the documentation; "" when there is none.
         settings: `initializationOptions.settings`.
         keys: `initializationOptions.keys`: API keys from the client's secret store, by name of the variable.
     """
@@ -40,6 +41,7 @@ class Client:
     registers_content: bool = False
     trusted: bool | frozenset[Path] | None = None
     shows_status: bool = False
+    docs: str = ""
     settings: Mapping[str, Any] | None = None
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -77,6 +79,7 @@ def read(params: t.InitializeParams, encoding: str | None) -> Client:
         registers_content=can("workspace.text_document_content.dynamic_registration"),
         trusted=_trusted(options.get("trusted")),
         shows_status=bool(about.get("status")),
+        docs=str(about.get("docs") or "").rstrip("/"),
         settings=settings if isinstance(settings, Mapping) else None,
         keys=_keys(options.get("keys")),
     )

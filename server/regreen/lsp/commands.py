@@ -65,7 +65,7 @@ async def show_diff(session: Session, argument: Argument) -> dict[str, Any] | No
     """Show a fix's diff as a document."""
     answer = await diff(session, argument)
     if answer is not None:
-        virtual = content.virtual_uri("diff", answer["fix"], "fix.diff")
+        virtual = to_proto.virtual_uri("diff", answer["fix"], "fix.diff")
         await content.show_page(session, f"fix-{answer['fix'][:16]}.diff", answer["diff"], virtual)
     return answer
 
@@ -79,7 +79,7 @@ async def diff(session: Session, argument: Argument) -> dict[str, Any] | None:
 async def explain(session: Session, argument: Argument) -> dict[str, Any]:
     """All that is known about `nodeid`, as Markdown; shown as a document unless `show` is false."""
     nodeid = from_proto.text(argument, "nodeid") or ""
-    page = session.engine.queries.explain(nodeid)
+    page = session.engine.queries.explain(nodeid, docs=session.client.docs)
     if page and argument.get("show", True):
         await content.show_page(session, "explanation.md", page)
     return {"markdown": page}
@@ -126,6 +126,11 @@ async def status(session: Session, _argument: Argument) -> dict[str, Any]:
     return {"projects": [to_proto.status(value) for value in session.engine.queries.statuses()]}
 
 
+async def reds(session: Session, _argument: Argument) -> dict[str, Any]:
+    """Every red test with its fixes, for lists and menus."""
+    return {"reds": [to_proto.red(red, session.engine.documents) for red in session.engine.queries.reds()]}
+
+
 async def _about(
     session: Session, argument: Argument, *, run: bool = False
 ) -> tuple[Sequence[ProjectState], Sequence[str]]:
@@ -163,4 +168,5 @@ COMMANDS: Mapping[str, Callable[[Session, Argument], Awaitable[Any]]] = {
     "regreen.server.fixApplied": fix_applied,
     "regreen.server.toggleAutoHeal": toggle_auto_heal,
     "regreen.server.status": status,
+    "regreen.server.reds": reds,
 }

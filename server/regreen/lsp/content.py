@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from lsprotocol import types as t
 
 from regreen.lsp import from_proto, to_proto
-from regreen.lsp.session import SCHEME, Session
+from regreen.lsp.session import Session
 from regreen.platform import dirs
 from regreen.platform.background import run_blocking
 from regreen.platform.files import write_atomic
@@ -39,14 +39,9 @@ def fix_all(session: Session, path: Path) -> Sequence[t.CodeAction]:
     return [to_proto.fix_all(offers, document, session.engine.documents, session.client.unit)]
 
 
-def virtual_uri(kind: str, fix_id: str, name: str) -> str:
-    """The URI of a document that exists only here: a fix's diff, or a file with the fix applied."""
-    return f"{SCHEME}:/{kind}/{quote(fix_id, safe='')}/{quote(name, safe='')}"
-
-
 def virtual_text(session: Session, uri: str) -> str:
-    """The text of such a document; empty when the fix is gone."""
-    kind, fix_id, name = [
+    """The text of a document that `to_proto.virtual_uri` names; empty when the fix is gone."""
+    kind, fix_id, number = [
         unquote(part) for part in (*uri.partition(":")[2].strip("/").split("/"), "", "", "")
     ][:3]
     offer = session.engine.queries.offer(fix_id)
@@ -55,7 +50,7 @@ def virtual_text(session: Session, uri: str) -> str:
     if kind == "diff":
         return offer.fix.diff
     files = to_proto.diff(offer, session.engine.documents)["files"]
-    return next((str(file["after"]) for file in files if str(file["uri"]).endswith(f"/{quote(name)}")), "")
+    return str(files[int(number)]["after"]) if number.isdecimal() and int(number) < len(files) else ""
 
 
 async def show_page(session: Session, name: str, text: str, virtual: str = "") -> None:

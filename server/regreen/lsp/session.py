@@ -13,14 +13,13 @@ from pygls.lsp.server import LanguageServer
 
 from regreen.engine import Engine, World
 from regreen.lsp import client as clients
-from regreen.lsp import from_proto
+from regreen.lsp import from_proto, to_proto
 from regreen.lsp.reporter import EditorFace
 from regreen.settings import without_defaults
 
 log = logging.getLogger(__name__)
 
 WATCHED = ("**/*.py", "**/pyproject.toml", "**/pytest.ini", "**/setup.cfg", "**/tox.ini")
-SCHEME = "regreen"
 
 
 class Session:
@@ -63,7 +62,7 @@ class Session:
             options = t.DidChangeWatchedFilesRegistrationOptions(watchers=watchers)
             await self._register(t.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
         if self.client.registers_content:
-            content = t.TextDocumentContentRegistrationOptions(schemes=[SCHEME])
+            content = t.TextDocumentContentRegistrationOptions(schemes=[to_proto.SCHEME])
             self.shows_content = await self._register(t.WORKSPACE_TEXT_DOCUMENT_CONTENT, content)
 
     async def _register(self, method: str, options: Any) -> bool:
@@ -86,7 +85,7 @@ class Session:
         """Open a workspace folder with the client's settings for it."""
         self.engine.open_folder(
             path,
-            sources=self.sources(path),
+            sources=self.sources,
             trusted=self.client.trusts(path),
             watch=not self.client.registers_watchers,
         )
@@ -101,7 +100,7 @@ class Session:
                 self.open_folder(path)
 
     async def sources(self, folder: Path) -> Sequence[Mapping[str, Any]]:
-        """The client's settings of a folder, oldest first."""
+        """The client's settings of a folder or of a project in it, oldest first."""
         sources = [self.client.settings or {}, self._pushed]
         if self.client.answers_configuration:
             item = t.ConfigurationItem(scope_uri=folder.as_uri(), section="regreen")
@@ -117,4 +116,4 @@ class Session:
         """Settings changed: take what was sent along, and ask again for every folder."""
         self._pushed = from_proto.settings(pushed)
         for folder in list(self.engine.registry.folders):
-            self.engine.configure(folder, self.sources(folder))
+            self.engine.configure(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from lsprotocol import types as t
 
@@ -14,13 +15,14 @@ from regreen.engine import Lens, Mark, Offer, Status, fix_title
 from regreen.engine.documents import Document, Documents
 from regreen.engine.queries import RedHere
 from regreen.engine.state import short_name
+from regreen.engine.views import describe, failing_line, outcome_note
 from regreen.lsp.client import Client
 from regreen.lsp.from_proto import FIX_ALL, QUICK_FIX
 
 _SEVERITY = {
     "failure": t.DiagnosticSeverity.Error,
     "known": t.DiagnosticSeverity.Warning,
-    "suspect": t.DiagnosticSeverity.Information,
+    "suspect": t.DiagnosticSeverity.Hint,
     "fix": t.DiagnosticSeverity.Information,
     "notice": t.DiagnosticSeverity.Information,
 }
@@ -32,6 +34,7 @@ _CODE = {
     "notice": "notice",
 }
 COMMAND = "regreen.server."
+SCHEME = "regreen"
 
 
 def uri(path: Path, documents: Documents) -> str:
@@ -248,11 +251,19 @@ def status(value: Status) -> dict[str, Any]:
         "red": value.red,
         "fixes": value.fixes,
         "autoHeal": value.auto_heal,
+        "isolation": value.isolation,
+        "model": value.model,
+        "usdToday": value.usd_today,
     }
 
 
+def virtual_uri(kind: str, fix_id: str, *place: str) -> str:
+    """The URI of a document that exists only here: a fix's diff, or a file with the fix applied."""
+    return "/".join([f"{SCHEME}:/{kind}", *(quote(part, safe="") for part in (fix_id, *place))])
+
+
 def diff(offer: Offer, documents: Documents) -> dict[str, Any]:
-    """A fix as text, for clients that show it by themselves."""
+    """A fix as text, for clients that show it by themselves; `afterUri` is a document of ours with the text after."""
     return {
         "title": fix_title(offer),
         "fix": offer.fix.fix_id,
@@ -262,7 +273,41 @@ def diff(offer: Offer, documents: Documents) -> dict[str, Any]:
                 "uri": uri(path, documents),
                 "before": edits.decode(data).text,
                 "after": edits.decode(offer.after[path]).text,
+                "afterUri": virtual_uri("after", offer.fix.fix_id, str(number), path.name),
             }
-            for path, data in offer.before.items()
+            for number, (path, data) in enumerate(offer.before.items())
+        ],
+    }
+
+
+def red(value: RedHere, documents: Documents) -> dict[str, Any]:
+    """A red test with the fixes that fit the text as it is, best first, for lists and menus.
+
+    `line` is where the test is defined, 0-based; `expected` and `actual` are null without a comparison by `==`.
+    """
+    state, nodeid = value.state, value.nodeid
+    outcome, known = state.outcomes.get(nodeid), state.known_reds.get(nodeid)
+    failure = outcome.failure if outcome is not None else None
+    path, line = (known.path, known.line) if known is not None else (state.root, 0)
+    if outcome is not None:
+        path, line = outcome.path, outcome.line
+    shown = failing_line(failure) if failure is not None else (path, line)
+    comparison = failure.comparison if failure is not None and failure.comparison is not None else None
+    compared = comparison if comparison is not None and comparison.op == "==" else None
+    return {
+        "nodeid": nodeid,
+        "name": short_name(nodeid),
+        "root": state.root.as_uri(),
+        "uri": uri(path, documents),
+        "line": line,
+        "at": {"uri": uri(shown[0], documents), "line": shown[1]},
+        "message": describe(failure) if failure is not None else "It failed in the last pytest run.",
+        "expected": compared.right if compared is not None else None,
+        "actual": compared.left if compared is not None else None,
+        "searching": nodeid in state.searching,
+        "note": outcome_note(state, nodeid),
+        "fixes": [
+            {"fix": offer.fix.fix_id, "title": fix_title(offer), "short": offer.fix.candidate.title}
+            for offer in value.offers
         ],
     }

@@ -8,17 +8,7 @@ from collections.abc import Sequence
 from regreen.pipeline.consulting import stops
 from regreen.pipeline.consulting.values import Consulted
 from regreen.pipeline.search import Search
-from regreen.values import Failure, Outcome, Spent, Suspect, VerifiedFix
-
-_WORDS = {
-    "STILL_FAILING": "left the test red",
-    "REGRESSION": "turned another test red",
-    "REJECTED": "refused by the gate",
-    "UNAPPLICABLE": "did not compile",
-    "TIMEOUT": "ran too long",
-    "CRASH": "ended the process",
-    "TAMPERED": "kept the test from being run as it is",
-}
+from regreen.values import VERDICT_WORDS, Failure, Outcome, Spent, Suspect, Verdict, VerifiedFix
 
 
 def cause_of(failure: Failure) -> str:
@@ -70,7 +60,9 @@ def no_fix_reason(hunt: Search, suspects: Sequence[Suspect], refused: Counter[st
             else f"{spared} suspicious functions delete, overwrite, spawn or send; {_UNPROTECTED}"
         )
     parts = [
-        f"{count} {_WORDS.get(name, name)}" for name, count in sorted(hunt.tried.items()) if name in _WORDS
+        f"{count} {VERDICT_WORDS[name]}"
+        for name, count in sorted(hunt.tried.items())
+        if name in VERDICT_WORDS and name != Verdict.PLAUSIBLE.value
     ]
     sentence = f"{counted(hunt.total, 'candidate')} tried at {counted(len(suspects), 'place')}"
     sentence += f": {', '.join(parts)}." if parts else "."

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from regreen.values.heals import (
     UNKNOWN,
+    VERDICT_WORDS,
     Answer,
     Candidate,
     CandidateVerdict,
@@ -74,6 +75,7 @@ from regreen.values.runs import (
 
 __all__ = [
     "UNKNOWN",
+    "VERDICT_WORDS",
     "Answer",
     "Attempt",
     "CallRecord",

@@ -25,6 +25,19 @@ class Verdict(enum.Enum):
     PLAUSIBLE = "PLAUSIBLE"
 
 
+VERDICT_WORDS: Mapping[str, str] = {
+    "STILL_FAILING": "left the test red",
+    "REGRESSION": "turned another test red",
+    "REJECTED": "refused by the gate",
+    "UNAPPLICABLE": "did not compile",
+    "TIMEOUT": "ran too long",
+    "CRASH": "ended the process",
+    "TAMPERED": "kept the test from being run as it is",
+    "PLAUSIBLE": "passed",
+}
+"""What each verdict says of a candidate, after "3 candidates …"."""
+
+
 class Outcome(enum.Enum):
     """How one heal ended. Every heal ends in exactly one of these."""
 

@@ -380,17 +380,19 @@ class Bench:
     # ------------------------------------------------------------------ the person
 
     async def open(self, *, trusted: bool | None = True, **settings: Any) -> None:
-        self.engine.open_folder(self.root, sources=self._answer([settings], 0.0), trusted=trusted)
+        self._sources: Sequence[Mapping[str, Any]] = [settings]
+        self._after = 0.0
+        self.engine.open_folder(self.root, sources=self._answer, trusted=trusted)
         await self.engine.ready()
 
     def configure(self, sources: Sequence[Mapping[str, Any]], after: float = 0.0) -> None:
         """The settings change; the client tells the new ones after some seconds."""
-        self.engine.configure(self.root, self._answer(sources, after))
+        self._sources, self._after = sources, after
+        self.engine.configure(self.root)
 
-    @staticmethod
-    async def _answer(sources: Sequence[Mapping[str, Any]], after: float) -> Sequence[Mapping[str, Any]]:
-        await asyncio.sleep(after)
-        return sources
+    async def _answer(self, _place: Path) -> Sequence[Mapping[str, Any]]:
+        await asyncio.sleep(self._after)
+        return self._sources
 
     def write(self, name: str, text: str) -> Path:
         path = self.root / name

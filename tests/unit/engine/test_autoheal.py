@@ -127,9 +127,10 @@ async def test_what_to_look_at_twice_is_said_wherever_the_fix_is_offered(bench: 
     assert f"**{warning}**" in bench.engine.queries.explain(TEST)
     [mark] = bench.engine.queries.marks(cart)
     assert mark.message == f"Verified fix: `-=` → `+=` for test_total. {warning}"
-    assert [lens.title.partition(" · Apply ")[2] for lens in bench.engine.queries.lenses(tests)] == [
-        f"`-=` → `+=` (thin) · {warning}",
-        "",
+    assert [lens.title.partition(" · ")[2] or lens.title for lens in bench.engine.queries.lenses(tests)] == [
+        f"Fix ready: `-=` → `+=` (thin) · {warning}",
+        "Preview",
+        "Apply",
     ]
     [red] = bench.engine.queries.reds_at(cart, 3, 3)
     assert not red.preferred

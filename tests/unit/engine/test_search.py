@@ -190,7 +190,7 @@ async def offered_early(bench: Any, bad: str) -> None:
 async def test_the_first_proven_fix_is_offered_while_others_are_looked_at(bench: Any, bad: str) -> None:
     await offered_early(bench, bad)
     titles = [lens.title for lens in bench.engine.queries.lenses(bench.root / "tests/test_cart.py")]
-    assert titles[0].startswith("Expected 15, got -15 · Apply `-=` → `+=`")
+    assert titles[0].startswith("Expected 15, got -15 · Fix ready: `-=` → `+=`")
     bench.hold_proofs.set()
     await bench.until(lambda: not bench.engine._work.busy)
     assert len(bench.engine.queries.fixes_at(bench.root / "cart.py", 3, 3)) == 1

@@ -1,0 +1,5 @@
+import type { ExtensionContext } from "vscode";
+
+export function activate(_context: ExtensionContext): void {}
+
+export function deactivate(): void {}
