@@ -1,5 +1,58 @@
-import type { ExtensionContext } from "vscode";
+import * as vscode from "vscode";
+import { Client } from "./client";
+import { intercept, register, type Parts } from "./commands";
+import { Example } from "./example";
+import { Interpreters } from "./interpreters";
+import { middleware } from "./middleware";
+import { OwnServer } from "./ownServer";
+import { hiddenOf, Preview, tellOfHidden } from "./preview";
+import { Reports } from "./report";
+import { Runs } from "./runs";
+import { Secrets } from "./secrets";
+import { Status } from "./status";
+import { TestExplorer } from "./testExplorer";
 
-export function activate(_context: ExtensionContext): void {}
+let running: Client | undefined;
 
-export function deactivate(): void {}
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel("Regreen", { log: true });
+  const interpreters = new Interpreters(log);
+  const own = new OwnServer(context, interpreters, log);
+  const secrets = new Secrets(context.secrets, context.globalState);
+  const status = new Status();
+  const listeners = {
+    chosen: (scope: vscode.Uri) => interpreters.chosen(scope),
+    command: (name: string, argument: object) => intercept(parts, name, argument),
+    progress: (text: string) => {
+      runs.tell(text);
+      status.update(client, runs.progress);
+    },
+    applying: (edit: vscode.WorkspaceEdit) => void tellOfHidden(hiddenOf(edit.entries().map(([file]) => file))),
+  };
+  const docs = vscode.Uri.joinPath(context.extensionUri, "docs").toString();
+  const client = new Client(log, { locate: () => own.locate(), keys: () => secrets.keys(), middleware: middleware(listeners), docs });
+  const preview = new Preview(client);
+  const reports = new Reports(client);
+  const runs = new Runs(client, preview, (nodeid) => reports.show(nodeid));
+  const example = new Example(context, client, runs, preview);
+  const parts: Parts = { client, runs, preview, reports, secrets, example, own };
+  context.subscriptions.push(
+    ...[log, interpreters, status, client, preview, reports, runs, new TestExplorer(client, runs)],
+    ...register(parts),
+    client.onDidChange(() => {
+      status.update(client, runs.progress);
+    }),
+    interpreters.onDidChange(() => void client.settingsChanged()),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("regreen.path")) {
+        void client.restart();
+      }
+    }),
+  );
+  running = client;
+  void client.restart().then(() => example.guide());
+}
+
+export async function deactivate(): Promise<void> {
+  await running?.stop();
+}

@@ -73,7 +73,9 @@ async def test_the_whole_story(editor: Editor, cart: Shop) -> None:
     lenses = await editor.client.text_document_code_lens_async(
         t.CodeLensParams(t.TextDocumentIdentifier(cart.tests.as_uri()))
     )
-    assert "Fix ready: `-=` → `+=` (thin)" in next(lens.command.title for lens in lenses or () if lens.command)
+    assert "Fix ready: `-=` → `+=` (thin)" in next(
+        lens.command.title for lens in lenses or () if lens.command
+    )
     await editor.take(action)
     await editor.until(lambda: not editor.red(cart.tests))
     editor.save(cart.cart)

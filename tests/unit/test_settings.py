@@ -134,7 +134,13 @@ def test_the_table_of_a_pyproject_is_found_and_a_broken_file_is_one_sentence() -
 
 def test_the_manifest_of_the_extension_holds_exactly_the_schema() -> None:
     manifest = json.loads((ROOT / "package.json").read_text("utf-8"))
-    assert manifest["contributes"]["configuration"] == generated.vscode_configuration()
+    groups = manifest["contributes"]["configuration"]
+    assert groups == generated.vscode_configuration()
+    shown = [name for group in groups for name in group["properties"]]
+    only = {f"regreen.{key}" for key in generated.VSCODE_ONLY}
+    assert sorted(shown) == sorted({f"regreen.{setting.key}" for setting in SCHEMA} | only), (
+        "in one group each"
+    )
 
 
 def test_the_page_of_settings_holds_exactly_the_schema() -> None:

@@ -6,14 +6,57 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from regreen.settings import SCHEMA, Setting
 
+VSCODE_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Regreen": ("enable", "runTests", "interpreter", "autoHeal"),
+    "Fixes": ("heal",),
+    "Tests": ("tests", "envFile"),
+    "Isolation": ("isolation",),
+    "Language models": ("llm",),
+    "Budget": ("budget",),
+    "Private copy": ("mirror",),
+}
+"""The headings of VS Code's settings page, with the first words of the keys below each."""
 
-def vscode_configuration() -> dict[str, Any]:
+VSCODE_ONLY: Mapping[str, dict[str, Any]] = {
+    "path": {
+        "type": "string",
+        "default": "",
+        "scope": "machine",
+        "markdownDescription": "The `regreen` to start. Empty: the one on `PATH`, else one of the extension's own.",
+    },
+    "testExplorer": {
+        "type": "boolean",
+        "default": False,
+        "scope": "window",
+        "markdownDescription": "List red tests with their fixes in the Test Explorer, beside what other extensions list there.",
+    },
+    "trace.server": {
+        "type": "string",
+        "default": "off",
+        "enum": ["off", "messages", "verbose"],
+        "scope": "window",
+        "markdownDescription": "Write what passes between VS Code and the server into the log. `verbose` writes your code, too.",
+    },
+}
+"""What is the extension's own to read; the server never sees it."""
+
+
+def vscode_configuration() -> list[dict[str, Any]]:
     """The `contributes.configuration` block of package.json."""
-    return {"title": "Regreen", "properties": {f"regreen.{s.key}": _vscode_property(s) for s in SCHEMA}}
+    groups = []
+    for title, words in VSCODE_GROUPS.items():
+        properties = {f"regreen.{s.key}": _vscode_property(s) for s in SCHEMA if s.key.split(".")[0] in words}
+        if title == "Regreen":
+            properties |= {f"regreen.{key}": dict(value) for key, value in VSCODE_ONLY.items()}
+        for order, value in enumerate(properties.values()):
+            value["order"] = order
+        groups.append({"title": title, "properties": properties})
+    return groups
 
 
 def _vscode_property(setting: Setting) -> dict[str, Any]:

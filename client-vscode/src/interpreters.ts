@@ -1,0 +1,103 @@
+import * as vscode from "vscode";
+
+/** Where the user chooses the Python of a folder or project; both extensions are optional. */
+interface Chooser {
+  /** The path of the interpreter chosen for a place; undefined when none is. */
+  chosen(scope: vscode.Uri): Promise<string | undefined>;
+}
+
+/** What is used of the Python Environments extension. */
+interface EnvironmentsApi {
+  getEnvironment(scope: vscode.Uri): Promise<{ execInfo?: { run?: { executable?: string } } } | undefined>;
+  onDidChangeEnvironment: vscode.Event<unknown>;
+}
+
+/** What is used of the Python extension. */
+interface PythonApi {
+  environments: {
+    getActiveEnvironmentPath(scope: vscode.Uri): { path: string };
+    resolveEnvironment(path: { path: string }): Promise<{ executable?: { uri?: vscode.Uri } } | undefined>;
+    onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
+  };
+}
+
+/**
+ * The interpreter that the user chose for a place: in the Python Environments extension, else in the Python extension.
+ * Where neither knows one the answer is undefined, and the server looks for a `.venv` and the like itself.
+ */
+export class Interpreters implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly disposables: { dispose(): unknown }[] = [this.changed];
+  private readonly choosers = new Map<string, Promise<Chooser | undefined>>();
+
+  /** Somewhere another interpreter was chosen. */
+  readonly onDidChange = this.changed.event;
+
+  constructor(private readonly log: vscode.LogOutputChannel) {
+    this.disposables.push(
+      vscode.extensions.onDidChange(() => {
+        this.choosers.clear();
+        this.changed.fire();
+      }),
+    );
+  }
+
+  async chosen(scope: vscode.Uri): Promise<string | undefined> {
+    for (const [id, adopt] of [
+      ["ms-python.vscode-python-envs", this.environments],
+      ["ms-python.python", this.python],
+    ] as const) {
+      const chooser = this.choosers.get(id) ?? this.adopt(id, adopt);
+      this.choosers.set(id, chooser);
+      const path = await (await chooser)?.chosen(scope);
+      if (path !== undefined) {
+        return path;
+      }
+    }
+    return undefined;
+  }
+
+  private async adopt(id: string, make: (api: unknown) => Chooser | undefined): Promise<Chooser | undefined> {
+    const extension = vscode.extensions.getExtension<unknown>(id);
+    if (extension === undefined) {
+      return undefined;
+    }
+    try {
+      return make(await extension.activate());
+    } catch (error) {
+      this.log.warn(`${id} does not tell which Python is chosen: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Its exports are undefined while the user keeps it switched off. */
+  private readonly environments = (exports: unknown): Chooser | undefined => {
+    const api = exports as EnvironmentsApi | undefined;
+    if (api === undefined) {
+      return undefined;
+    }
+    this.disposables.push(api.onDidChangeEnvironment(this.tell));
+    return { chosen: async (scope) => (await api.getEnvironment(scope))?.execInfo?.run?.executable };
+  };
+
+  private readonly python = (exports: unknown): Chooser => {
+    const { environments } = exports as PythonApi;
+    this.disposables.push(environments.onDidChangeActiveEnvironmentPath(this.tell));
+    return {
+      chosen: async (scope) => {
+        const active = environments.getActiveEnvironmentPath(scope);
+        return (await environments.resolveEnvironment(active))?.executable?.uri?.fsPath;
+      },
+    };
+  };
+
+  private readonly tell = (): void => {
+    this.changed.fire();
+  };
+
+  dispose(): void {
+    for (const disposable of this.disposables.splice(0)) {
+      disposable.dispose();
+    }
+  }
+}
