@@ -14,6 +14,16 @@ export default ts.config(
       eqeqeq: "error",
     },
   },
+  {
+    files: ["test/**"],
+    rules: {
+      // Node's runner keeps the promises of its tests itself.
+      "@typescript-eslint/no-floating-promises": [
+        "error",
+        { allowForKnownSafeCalls: [{ from: "package", name: ["test", "after", "before"], package: "node:test" }] },
+      ],
+    },
+  },
   { files: ["**/*.mjs"], ...ts.configs.disableTypeChecked },
   { files: ["scripts/*.mjs", "eslint.config.mjs"], languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly" } } },
 );

@@ -160,3 +160,20 @@ async def test_a_folder_of_twenty_thousand_files_is_opened_and_healed(editor: Ed
     editor.open(cart.cart)
     editor.save(cart.cart, BAD)
     await editor.fix_at(cart.cart, 3)
+
+
+async def test_each_project_is_run_with_what_the_client_says_of_it(editor: Editor, tmp_path: Path) -> None:
+    root = tmp_path / "work"
+    for name in ("one", "two"):
+        write(root / name, {"pyproject.toml": CONFIG, "test_which.py": WHICH})
+        chosen = environment(root / f"chosen-{name}")
+        editor.client.set_configuration(
+            {"regreen": {"interpreter": str(chosen)}}, scope_uri=(root / name).as_uri()
+        )
+    await editor.start(root)
+    for name in ("one", "two"):
+        path = root / name / "test_which.py"
+        editor.open(path)
+        editor.save(path, WHICH + "\n")
+        (shown,) = await editor.until(partial(editor.red, path))
+        assert f"chosen-{name}" in shown.message

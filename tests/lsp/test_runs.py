@@ -67,15 +67,24 @@ async def test_the_whole_story(editor: Editor, cart: Shop) -> None:
     diff = await editor.command("diff", fix=fix)
     assert "-        result -= price" in diff["diff"]
     assert (diff["files"][0]["before"], diff["files"][0]["after"]) == (BAD, GOOD)
+    after = t.TextDocumentContentParams(diff["files"][0]["afterUri"])
+    assert (await editor.client.workspace_text_document_content_async(after)).text == GOOD
+    (listed,) = (await editor.command("reds"))["reds"]
+    assert (listed["nodeid"], listed["name"]) == ("test_cart.py::test_total", "test_total")
+    assert (listed["expected"], listed["actual"]) == ("-5", "5")
+    assert (listed["uri"], listed["line"], listed["at"]["line"]) == (cart.tests.as_uri(), 3, 4)
+    assert listed["fixes"][0] == {"fix": fix, "title": action.title, "short": "`-=` → `+=`"}
     explanation = await editor.command("explain", nodeid="test_cart.py::test_total", show=False)
     assert "VERIFIED" in explanation["markdown"]
     assert "- thin: " in explanation["markdown"]
     lenses = await editor.client.text_document_code_lens_async(
         t.CodeLensParams(t.TextDocumentIdentifier(cart.tests.as_uri()))
     )
-    assert "Fix ready: `-=` → `+=` (thin)" in next(
-        lens.command.title for lens in lenses or () if lens.command
-    )
+    assert [lens.command and (lens.command.title, lens.command.command) for lens in lenses or ()] == [
+        ("Expected -5, got 5 · Fix ready: `-=` → `+=` (thin)", "regreen.server.explain"),
+        ("Preview", "regreen.server.showDiff"),
+        ("Apply", "regreen.server.apply"),
+    ]
     await editor.take(action)
     await editor.until(lambda: not editor.red(cart.tests))
     editor.save(cart.cart)

@@ -113,13 +113,12 @@ class CodeServer:
         return f"http://{self.authority}/?{kind}={quote(str(target))}&payload={quote(json.dumps(pairs))}"
 
     def logs(self) -> str:
-        """The ends of the logs of the server, the extension host and the extensions, output channels among them."""
-        files = sorted((self.user_data / "logs").rglob("*.log"), key=lambda file: file.stat().st_mtime)
-        named = [(str(file.relative_to(self.user_data / "logs")), file) for file in files]
-        texts = [
-            (name, file.read_text("utf-8", "replace")) for name, file in [*named, ("output", self.output)]
-        ]
-        return "\n".join(f"--- {name}\n{text[-4000:]}" for name, text in texts if text.strip())
+        """The ends of the logs of the server, the extension host and the extension, its output channel among them."""
+        folder = self.user_data / "logs"
+        files = [file for file in folder.rglob("*.log") if not file.parent.name.startswith("vscode.")]
+        files = [*sorted(files, key=lambda file: file.stat().st_mtime), self.output]
+        texts = [(file.name, file.read_text("utf-8", "replace").strip()) for file in files]
+        return "\n".join(f"--- {name}\n{text[-4000:]}" for name, text in texts if text)
 
 
 @contextmanager

@@ -277,7 +277,7 @@ def _plain(text: str | None) -> str:
 
 
 def _tab_name(tab: Locator) -> str:
-    return _plain(tab.locator(".label-name").first.text_content())
+    return _plain(tab.locator(".monaco-icon-name-container").first.text_content())
 
 
 def _code(lines: Locator) -> str:

@@ -25,7 +25,7 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-void test("many requests while it runs are one more run, which everybody waits for", async () => {
+test("many requests while it runs are one more run, which everybody waits for", async () => {
   const work = new Work();
   const first = work.coalesced.run();
   const later = [work.coalesced.run(), work.coalesced.run(), work.coalesced.run()];
@@ -40,7 +40,7 @@ void test("many requests while it runs are one more run, which everybody waits f
   assert.equal(work.count, 2);
 });
 
-void test("a run that failed is heard of by who asked for it, and keeps nobody from the next", async () => {
+test("a run that failed is heard of by who asked for it, and keeps nobody from the next", async () => {
   const work = new Work();
   const first = work.coalesced.run();
   const second = work.coalesced.run();
@@ -51,7 +51,7 @@ void test("a run that failed is heard of by who asked for it, and keeps nobody f
   await second;
 });
 
-void test("requests one after the other each have a run", async () => {
+test("requests one after the other each have a run", async () => {
   const work = new Work();
   for (const at of [0, 1, 2]) {
     const run = work.coalesced.run();
@@ -61,7 +61,7 @@ void test("requests one after the other each have a run", async () => {
   assert.equal(work.count, 3);
 });
 
-void test("who asks during the second run gets a third", async () => {
+test("who asks during the second run gets a third", async () => {
   const work = new Work();
   const first = work.coalesced.run();
   const second = work.coalesced.run();

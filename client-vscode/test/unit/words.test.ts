@@ -28,19 +28,19 @@ const TABLE: readonly [name: string, statuses: readonly Partial<ProjectStatus>[]
 ];
 
 for (const [name, statuses, text, label] of TABLE) {
-  void test(`the status bar: ${name}`, () => {
+  test(`the status bar: ${name}`, () => {
     const shown = describe("serving", statuses.map((status) => ({ ...GREEN, ...status })), "");
     assert.deepEqual([shown.text, shown.label], [text, label]);
   });
 }
 
-void test("a server that is gone is an error whatever was known", () => {
+test("a server that is gone is an error whatever was known", () => {
   const shown = describe("stopped", [], "");
   assert.equal(shown.severity, "error");
   assert.equal(shown.text, "$(error) Regreen stopped");
 });
 
-void test("the tooltip names each project, what goes on, isolation, model with its cost, and auto-heal", () => {
+test("the tooltip names each project, what goes on, isolation, model with its cost, and auto-heal", () => {
   const status = { ...GREEN, state: "healing" as const, message: "1 red", model: "anthropic/claude", usdToday: 0.123, autoHeal: true };
   assert.deepEqual(describe("serving", [status], "Trying patches").tooltip.split("\n\n"), [
     "**my shop**: 1 red",
@@ -51,12 +51,12 @@ void test("the tooltip names each project, what goes on, isolation, model with i
   ]);
 });
 
-void test("what a day cost is told once, though every project tells it", () => {
+test("what a day cost is told once, though every project tells it", () => {
   const spent = { ...GREEN, model: "openai/x", usdToday: 0.5 };
   assert.equal(facts([spent, spent])[1], "Language model: openai/x, about $0.50 today");
 });
 
-void test("only the server's documents after a fix are previews", () => {
+test("only the server's documents after a fix are previews", () => {
   assert.equal(fixOf("regreen", "/after/abc-1/0/cart.py"), "abc-1");
   assert.equal(fixOf("regreen", "/diff/abc-1/fix.diff"), undefined);
   assert.equal(fixOf("file", "/after/abc-1/0/cart.py"), undefined);

@@ -68,7 +68,7 @@ async def heal_all(
                 first = _seeds(fixes)
                 result = await heal(failure, base, tools, settings, reporter, first=first, coverage=coverage)
                 hopeless = result if result.outcome in SEARCHED else None
-            fixes.extend(result.fixes)
+                fixes.extend(result.fixes)
             results[failure.nodeid] = result
     whole = [fix for fix in fixes if not fix.target_only]
     for failure in failures:
