@@ -16,12 +16,13 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check --constraint con
 SERVICES := .e2e/services
 NEOVIM := .e2e/neovim
 NEOVIM_VERSION := 0.11.4
+VSCODE := .e2e/vscode
 BUBBLEWRAP := .e2e/bubblewrap
 BUBBLEWRAP_VERSION := 0.11.0
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: help demo demo-model record deps test test-hostile test-model test-real check bench-server bench-verify bench-repair bench-model clean
+.PHONY: help demo demo-model record deps test test-hostile test-model test-real check vsix pictures bench-server bench-verify bench-repair bench-model bench-vscode clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -98,6 +99,19 @@ $(BUBBLEWRAP)/installed: .venv/made
 	    echo "No bubblewrap package for this system: install it with the system's package manager."; exit 1; } >&2; fi
 	@touch $@
 
+# What builds, checks and packs the VS Code extension.
+node_modules/installed: package.json package-lock.json
+	@command -v npm >/dev/null || { echo "The VS Code extension needs Node.js 20 or newer with npm."; exit 1; } >&2
+	@echo "installing what the VS Code extension is built with into node_modules"
+	@npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# A real VS Code, and a browser to show it in.
+$(VSCODE)/installed: scripts/install-vscode
+	@echo "installing VS Code into $(VSCODE)"
+	@scripts/install-vscode $(VSCODE)
+	@touch $@
+
 # ------------------------------------------------------------------ what people call
 
 demo: .venv/installed examples/cart/.venv/installed ## heal examples/cart: three red tests, three verified fixes, no file changed
@@ -111,11 +125,12 @@ demo-model: .venv/asking examples/cart/.venv/installed ## the same by a language
 record: .venv/installed examples/cart/.venv/installed ## put the demo's real output into README.md
 	@$(PY) scripts/record.py
 
-deps: .venv/developing .e2e/plain/installed $(SERVICES)/installed $(NEOVIM)/installed $(BUBBLEWRAP)/installed ## install what the tests need, below this folder
-	@echo "Ready. Nothing here needed root. The tests also use every other CPython >= 3.9 they find: on PATH,"
+deps: .venv/developing node_modules/installed .e2e/plain/installed $(SERVICES)/installed $(NEOVIM)/installed $(VSCODE)/installed $(BUBBLEWRAP)/installed ## install what the tests need, below this folder
+	@echo "Ready. The tests also use every other CPython >= 3.9 they find: on PATH,"
 	@echo "in pyenv's folder, or listed in REGREEN_PYTHONS; CI must have 3.9 and 3.13."
 
-test: deps ## every test, real Neovim included
+test: deps ## every test, real Neovim and VS Code included
+	@npm test --silent
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-model: deps ## run a real model file inside the worker: it is 93 MB, and only the plumbing is looked at
@@ -128,11 +143,18 @@ test-hostile: deps ## the part of the tests that attacks: patches that pretend t
 test-real: .venv/developing ## heal bugs injected into click, attrs, jinja2, more-itertools and tqdm
 	@$(PY) -m tests.real $(ARGS)
 
-check: .venv/developing ## ruff, mypy --strict, import-linter
+check: .venv/developing node_modules/installed ## ruff, mypy --strict, import-linter, tsc, eslint
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@npm run --silent check
+
+vsix: node_modules/installed .venv/made ## pack the VS Code extension into dist/, for every system
+	@npm run --silent package
+
+pictures: deps ## take the pictures of docs/pictures again, in a real VS Code
+	@REGREEN_PICTURES=docs/pictures $(PY) -m pytest -n 0 tests/vscode/test_pictures.py
 
 bench-server: .venv/developing ## start-up, reply times, idle load and memory, as ratios
 	@$(PY) -m tests.bench start replies idle memory $(ARGS)
@@ -143,11 +165,14 @@ bench-verify: .venv/developing ## what trying a candidate costs on each rung, an
 bench-model: .venv/developing ## what asking a model through the worker costs
 	@$(PY) -m tests.bench model $(ARGS)
 
+bench-vscode: deps ## what VS Code adds to the server: activation, from save to squiggle and lightbulb, memory
+	@$(PY) -m tests.bench vscode $(ARGS)
+
 bench-repair: .venv/installed .e2e/plain/installed ## how many of the cases in the folder REGREEN_CASES are healed, and how many rightly
 	@[ -f "$$REGREEN_CASES/humanevalfix-dev.jsonl" ] || { echo "REGREEN_CASES must name the folder that holds" \
 	  "humanevalfix-dev.jsonl; its format is in docs/bench.md."; exit 2; } >&2
 	@$(BIN)/regreen bench "$$REGREEN_CASES/humanevalfix-dev.jsonl" --interpreter $(IN_PLAIN)/python $(ARGS)
 
 clean: ## remove the environments and everything generated
-	@rm -rf .venv .e2e examples/cart/.venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	@rm -rf .venv .e2e node_modules client-vscode/dist client-vscode/out client-vscode/wheels examples/cart/.venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
 	@find server tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

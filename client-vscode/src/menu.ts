@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 import type { Client } from "./client";
 import type { Red } from "./protocol";
 import { isBusy } from "./protocol";
-import { counted, facts } from "./words";
+import { facts } from "./words";
 
 interface Entry extends vscode.QuickPickItem {
   readonly command?: string;
@@ -39,7 +39,8 @@ async function serving(client: Client): Promise<Entry[]> {
 
 function redEntry(red: Red): Entry {
   const [fix] = red.fixes;
-  const detail = fix === undefined ? "" : `${counted(red.fixes.length, "fix", "fixes")}: ${fix.short}`;
+  const more = red.fixes.length > 1 ? `, and ${red.fixes.length - 1} more` : "";
+  const detail = fix === undefined ? "" : `Fix ready: ${fix.short}${more}`;
   const label = `$(${fix === undefined ? "error" : "lightbulb"}) ${red.name}`;
   const [description = ""] = red.message.split("\n");
   const common = { label, description, detail };

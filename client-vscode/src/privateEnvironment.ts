@@ -142,7 +142,7 @@ async function make(machine: Machine, places: Places, python: Python, online: bo
   if (install.code !== 0) {
     const system = `${os.type()} on ${os.arch()} with Python ${python.version}`;
     return !online && /No matching distribution found|Could not find a version/.test(install.stderr)
-      ? { ...failed(`no package fits ${system}`, install, "One may be fetched from the network."), kind: "no-wheel" }
+      ? { ...failed(`No package fits ${system}`, install, "One may be fetched from the network."), kind: "no-wheel" }
       : failed("Regreen could not be installed", install, online ? "Check the network." : "Select another Python.");
   }
 

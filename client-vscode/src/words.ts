@@ -41,7 +41,7 @@ function headline(life: Life, statuses: readonly ProjectStatus[]): [icon: string
     return ["sync~spin", "Running tests"];
   }
   if (fixes > 0) {
-    return ["lightbulb", `${red} red, ${counted(fixes, "fix", "fixes")}`];
+    return ["lightbulb", `${red} red, ${fixes} fixable`];
   }
   if (red > 0) {
     return ["error", `${red} red`];
@@ -76,10 +76,6 @@ export function facts(statuses: readonly ProjectStatus[]): string[] {
     `Language model: ${models.length > 0 ? `${models.join(", ")}, about $${usd.toFixed(2)} today` : "off"}`,
     `Auto-heal on save: ${statuses.some((status) => status.autoHeal) ? "on" : "off"}`,
   ];
-}
-
-export function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 function sum(statuses: readonly ProjectStatus[], of: (status: ProjectStatus) => number): number {

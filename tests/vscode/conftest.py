@@ -17,7 +17,8 @@ from filelock import FileLock
 from tests.editors.conftest import BRIEF, CART, TESTS
 
 from .codeserver import MANIFEST, REPOSITORY, CodeServer, code_server, install
-from .workbench import Workbench, browser
+from .window import browser
+from .workbench import Workbench
 
 OURS = Path(sys.executable).with_name("regreen")
 """The server under test; without it the extension makes an environment of the packages that come with it."""

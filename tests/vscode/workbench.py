@@ -1,32 +1,17 @@
-"""The workbench of a real VS Code in a real Chromium: typed into as a person does, and what its screen shows."""
+"""The workbench of a real VS Code: its editors, typed into as a person does, and what is around them."""
 
 from __future__ import annotations
 
-import re
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from playwright.sync_api import Error, Locator, Page, sync_playwright
+from playwright.sync_api import Locator
 
-from .codeserver import CodeServer, chromium
+from .window import Window, code_of, labels, texts
 
-WIDTH, HEIGHT = 1600, 900
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-EDITOR = ".editor-group-container.active .editor-instance"
-QUICK_INPUT = ".quick-input-widget:visible"
-
-T = TypeVar("T")
+GROUP = ".editor-group-container.active"
+EDITOR = f"{GROUP} .editor-instance"
+TAB = f"{GROUP} .tab.active"
 
 
 class Status(NamedTuple):
@@ -34,82 +19,18 @@ class Status(NamedTuple):
 
     text: str
     label: str
-    """What a screen reader says of it: the text without its icons, and the tooltip."""
+    """What a screen reader says of it."""
 
 
-class Workbench:
-    """One window.
+class Workbench(Window):
+    """One window with a workbench. With several groups of editors side by side, the active one is meant."""
 
-    Args:
-        page: the page that shows it.
-        server: where it comes from.
-        pictures: the folder for its pictures.
-    """
-
-    def __init__(self, page: Page, server: CodeServer, pictures: Path) -> None:
-        self.page = page
-        self.server = server
-        self.pictures = pictures
-
-    # -------------------------------------------------------------- waiting and looking
-
-    def until(self, condition: Callable[[], T], seconds: float = 60) -> T:
-        """Wait until a condition is true, and return its value.
-
-        A condition that cannot be told yet, as a part of the screen is being redrawn, is asked again.
-
-        Raises:
-            AssertionError: it did not become true; tells what the screen shows.
-        """
-        deadline = time.monotonic() + seconds
-        while True:
-            why = ""
-            try:
-                if value := condition():
-                    return value
-            except Error as error:
-                why = str(error)
-            if time.monotonic() > deadline:
-                raise AssertionError(f"not true within {seconds} s. {why}\n{self.screen()}")
-            self.page.wait_for_timeout(50)
-
-    def screen(self) -> str:
-        """Everything the screen says, part by part."""
-        parts: dict[str, Callable[[], Iterable[object]]] = {
-            "tabs": self.tabs,
-            "lenses": self.lenses,
-            "text": lambda: self.text().splitlines(),
-            "quick input": lambda: texts(self.page.locator(QUICK_INPUT)),
-            "menu": lambda: texts(self.page.locator(".action-widget .monaco-list-row")),
-            "hover": lambda: texts(self.page.locator(".monaco-hover:visible")),
-            "dialog": lambda: texts(self.page.locator(".monaco-dialog-box")),
-            "notifications": self.notifications,
-            "side bar": lambda: texts(self.page.locator(".part.sidebar .pane-body:visible")),
-            "panel": lambda: texts(self.page.locator(".part.panel:visible .content")),
-            "status": self.status,
-        }
-        lines = []
-        for name, look in parts.items():
-            try:
-                seen = list(look())
-            except Error as error:
-                seen = [str(error)]
-            lines += [f"--- {name}", *map(str, seen)] if seen else []
-        return "\n".join(lines)
-
-    def picture(self, name: str) -> Path:
-        """Take a picture of the window; returns its file."""
-        self.pictures.mkdir(parents=True, exist_ok=True)
-        path = self.pictures / f"{re.sub(r'[^A-Za-z0-9-]+', '-', name)}.png"
-        self.page.screenshot(path=path)
-        return path
-
-    # -------------------------------------------------------------- files and editors
+    # -------------------------------------------------------------- files and tabs
 
     def open(self, target: Path, file: Path | None = None) -> None:
         """Open a folder or a `.code-workspace` file in this window, and a file in its editor."""
         self.page.goto(self.server.url(target, {"openFile": file} if file else {}), wait_until="commit")
-        self.page.wait_for_selector(".monaco-workbench .part.statusbar", timeout=60_000)
+        self.page.locator(".monaco-workbench .statusbar-item").first.wait_for(timeout=60_000)
         if file:
             self.until(lambda: self.active_tab() == file.name and self.text())
 
@@ -121,68 +42,79 @@ class Workbench:
         self.until(lambda: self.active_tab() == file.name and self.text())
 
     def tabs(self) -> list[str]:
-        """The names of all tabs, one that is not saved with a `*`."""
-        tabs = self.page.locator(".tabs-container .tab").all()
-        return [_tab_name(tab) + "*" * ("dirty" in (tab.get_attribute("class") or "")) for tab in tabs]
+        """The names of all tabs."""
+        return _names(self.page.locator(".tabs-container .tab"))
 
     def active_tab(self) -> str:
         """The name of the tab that is shown; empty if none is."""
-        active = self.page.locator(".editor-group-container.active .tab.active")
-        return _tab_name(active.first) if active.count() else ""
+        return "".join(_names(self.page.locator(TAB)))
 
     def modified(self) -> bool:
         """Whether the shown tab has changes that are not saved."""
-        return self.page.locator(".editor-group-container.active .tab.active.dirty").count() > 0
-
-    def text(self) -> str:
-        """The lines of the active editor that are on the screen."""
-        return _code(self.page.locator(f"{EDITOR} .monaco-editor:not(.monaco-diff-editor *) .view-lines"))
-
-    def diff(self) -> tuple[str, str]:
-        """The two sides of the diff that is shown."""
-        left, right = (
-            _code(self.page.locator(f"{EDITOR} .monaco-diff-editor .editor.{side} .view-lines"))
-            for side in ("original", "modified")
-        )
-        return left, right
-
-    def lenses(self) -> list[str]:
-        """The code lenses of the active editor, from top to bottom."""
-        return texts(self.page.locator(f"{EDITOR} .codelens-decoration a"))
+        return self.page.locator(f"{TAB}.dirty").count() > 0
 
     def title_buttons(self) -> list[str]:
         """The buttons above the active editor, by their labels."""
-        buttons = self.page.locator(".editor-group-container.active .editor-actions .action-label:visible")
-        return [button.get_attribute("aria-label") or "" for button in buttons.all()]
+        return labels(self.page.locator(f"{GROUP} .editor-actions .action-label:visible"))
 
-    # -------------------------------------------------------------- keys
+    def click_title_button(self, beginning: str) -> None:
+        """Click the button above the active editor whose label begins so."""
+        self.page.locator(f'{GROUP} .editor-actions .action-label[aria-label^="{beginning}"]').click()
 
-    def press(self, *keys: str) -> None:
-        """Press keys, each as Playwright names them: `Control+s`."""
-        for key in keys:
-            self.page.keyboard.press(key)
+    # -------------------------------------------------------------- what an editor shows
+
+    def text(self) -> str:
+        """The lines of the active editor that are on the screen; empty where a diff is shown."""
+        lines = self.page.locator(f"{EDITOR} .view-lines").all()
+        return code_of(lines[0]) if len(lines) == 1 else ""
+
+    def diff(self) -> tuple[str, str]:
+        """The two sides of the diff that is shown; empty where none is."""
+        sides = self.page.locator(f"{EDITOR} .monaco-diff-editor")
+        lines = [sides.locator(f".{side} .view-lines") for side in ("editor.original", "editor.modified")]
+        if not all(side.count() == 1 for side in lines):
+            return "", ""
+        return code_of(lines[0]), code_of(lines[1])
+
+    def lenses(self) -> list[str]:
+        """The code lenses of the active editor, from top to bottom and left to right."""
+        return texts(self.page.locator(f"{EDITOR} .codelens-decoration a"))
+
+    def click_lens(self, words: str) -> None:
+        """Click the first code lens that says so."""
+        self.page.locator(f"{EDITOR} .codelens-decoration a").get_by_text(words, exact=True).first.click()
+
+    def squiggles(self, severity: str) -> int:
+        """How many places of the active editor are underlined; `error`, `warning`, `info` or `hint`."""
+        return self.page.locator(f"{EDITOR} .squiggly-{severity}").count()
+
+    def hover(self) -> str:
+        """What is shown of the place of the cursor."""
+        self.press("Control+k", "Control+i")
+        shown = self.page.locator(".monaco-hover:visible .monaco-hover-content")
+        return self.until(lambda: " ".join(texts(shown)))
+
+    # -------------------------------------------------------------- typing
 
     def focus(self) -> None:
         """Give the keys to the first group of editors."""
         self.press("Control+1")
 
     def go(self, line: int, column: int = 1) -> None:
-        """Put the cursor of the active editor at a place, 1-based."""
+        """Put the cursor of the first group's editor at a place, 1-based."""
         self.focus()
         self.press("Control+g")
-        self.fill(f":{line}:{column}")
-        self.press("Enter")
+        self.enter(f":{line}:{column}")
         place = f"Ln {line}, Col {column}"
         self.until(lambda: any(entry.text.startswith(place) for entry in self.status()))
 
     def replace(self, old: str, new: str) -> None:
-        """Select the first place of a text on one line of the active editor, and type another over it."""
+        """Select the first place of a text on one line, and type another over it."""
         before = self.text()
-        line, column = place_of(before, old)
-        self.go(line, column)
+        self.go(*place_of(before, old))
         self.press(*["Shift+ArrowRight"] * len(old))
-        self.page.keyboard.type(new)
-        self.until(lambda: self.text() == before.replace(old, new, 1))
+        self.type(new)
+        self.until(lambda: self.text() == before.replace(old, new, 1) and self.modified())
 
     def save(self) -> None:
         """Save the active editor."""
@@ -190,7 +122,7 @@ class Workbench:
         self.until(lambda: not self.modified())
 
     def undo(self) -> None:
-        """Undo the last change of the active editor."""
+        """Undo the last change of the first group's editor."""
         self.focus()
         self.press("Control+z")
 
@@ -199,54 +131,32 @@ class Workbench:
         self.focus()
         self.press("Control+Shift+z")
 
-    # -------------------------------------------------------------- the palette and its like
-
-    def fill(self, words: str) -> None:
-        """Type into the quick input that is or will be open."""
-        box = self.page.locator(f"{QUICK_INPUT} input.input")
-        box.wait_for()
-        box.fill(words)
-
-    def items(self) -> list[str]:
-        """What the quick input offers: name and description of each row on the screen."""
-        rows = self.page.locator(f"{QUICK_INPUT} .quick-input-list .monaco-list-row")
-        return [(row.get_attribute("aria-label") or "").strip() for row in rows.all()]
-
-    def choose(self, beginning: str) -> None:
-        """Choose the first row of the quick input that begins so."""
-        at = self.until(
-            lambda: [index for index, item in enumerate(self.items()) if item.startswith(beginning)], 20
-        )[0]
-        self.page.locator(f"{QUICK_INPUT} .quick-input-list .monaco-list-row").nth(at).click()
-
-    def palette(self, words: str) -> list[str]:
-        """Open the command palette with these words; returns what it offers."""
-        self.press("F1")
-        self.fill(f">{words}")
-        return self.until(self.items)
-
-    def command(self, title: str) -> None:
-        """Run a command by its title in the palette, category included: `Regreen: Stop`."""
-        self.palette(title)
-        self.choose(title)
-
     # -------------------------------------------------------------- around the editors
 
     def status(self) -> list[Status]:
         """The entries of the status bar."""
-        entries = self.page.locator(".statusbar-item:visible").all()
-        return [
-            Status(_plain(entry.text_content()), entry.get_attribute("aria-label") or "") for entry in entries
-        ]
+        entries = self.page.locator(".statusbar-item:visible")
+        pairs: list[tuple[str, str]] = entries.evaluate_all(
+            "all => all.map(each => [each.innerText.trim(), each.ariaLabel ?? ''])"
+        )
+        return [Status(*pair) for pair in pairs]
+
+    def click_status(self, beginning: str) -> None:
+        """Click the entry of the status bar whose label begins so."""
+        self.page.locator(f'.statusbar-item[aria-label^="{beginning}"]:visible').first.click()
 
     def notifications(self) -> list[str]:
         """The notifications on the screen, their buttons left out."""
         return texts(self.page.locator(".notifications-toasts .notification-list-item-message"))
 
+    def dialog(self) -> str:
+        """What the dialog over the window says, its buttons left out; empty if there is none."""
+        return " ".join(texts(self.page.locator(".monaco-dialog-box .dialog-message-container")))
 
-def texts(found: Locator) -> list[str]:
-    """What elements say, each without its line breaks; those that say nothing are left out."""
-    return [words for text in found.all_inner_texts() if (words := re.sub(r"\s+", " ", text).strip())]
+    def answer(self, button: str) -> None:
+        """Click a button of a notification or of a dialog, once there is one."""
+        buttons = self.page.locator(".notifications-toasts .monaco-button, .monaco-dialog-box .monaco-button")
+        buttons.get_by_text(button, exact=True).first.click()
 
 
 def place_of(text: str, part: str) -> tuple[int, int]:
@@ -255,39 +165,9 @@ def place_of(text: str, part: str) -> tuple[int, int]:
     return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
-@contextmanager
-def browser() -> Iterator[Callable[[], Page]]:
-    """A Chromium; what is returned opens a window with a profile of its own.
-
-    Playwright runs an event loop in this thread for as long as it lasts, so it ends with each test: others have loops
-    of their own.
-    """
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
-        try:
-            yield lambda: running.new_context(viewport={"width": WIDTH, "height": HEIGHT}).new_page()
-        finally:
-            for context in running.contexts:
-                context.close()
-            running.close()
-
-
-def _plain(text: str | None) -> str:
-    return (text or "").replace("\u00a0", " ").strip()
-
-
-def _tab_name(tab: Locator) -> str:
-    return _plain(tab.locator(".monaco-icon-name-container").first.text_content())
-
-
-def _code(lines: Locator) -> str:
-    """The text of an editor: its lines stand in the document in any order."""
-    found: list[str] = (
-        lines.first.evaluate(
-            """lines => [...lines.querySelectorAll('.view-line')]
-             .sort((a, b) => parseFloat(a.style.top) - parseFloat(b.style.top)).map(line => line.textContent)"""
-        )
-        if lines.count()
-        else []
+def _names(tabs: Locator) -> list[str]:
+    found: list[str] = tabs.evaluate_all(
+        """tabs => tabs.map(tab => [...tab.querySelectorAll('.label-name, .label-suffix')]
+             .map(part => part.textContent).join(''))"""
     )
-    return "\n".join(found).replace("\u00a0", " ").replace("\u200c", "")
+    return found

@@ -117,4 +117,4 @@ def _red(state: ProjectState) -> int:
 
 
 def _fixes(state: ProjectState) -> int:
-    return len({offer.fix.failure.nodeid for offer in state.offers.values()})
+    return sum(bool(state.offers_for(nodeid)) for nodeid in state.results)

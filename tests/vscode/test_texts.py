@@ -1,0 +1,79 @@
+"""Fixes reach the text that the user has, whatever it is made of, as one step, and never a text that changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.editors.conftest import CART
+
+from .conftest import Start
+from .steps import answer, bug, click_lens, fix_is_ready, is_green, known_green, pick, regreen, told
+
+EMOJI = CART.replace("    result = 0\n", '    label = "🛒🧾"; result = 0\n')
+
+
+@pytest.mark.parametrize(
+    "text", [CART.replace("\n", "\r\n"), EMOJI], ids=["Windows line endings", "emoji before the bug"]
+)
+def test_the_lightbulb_changes_what_has_to_change_and_nothing_else(
+    project: Path, start: Start, text: str
+) -> None:
+    cart = project / "cart.py"
+    if "🛒" in text:  # the bug stands on the line of the emoji, after them
+        text = text.replace("result = 0", "result = 0; sign = +1").replace("+= price", "+= sign * price")
+    cart.write_bytes(text.encode())
+    code = start(project, cart)
+    known_green(code)
+    if "🛒" in text:
+        code.replace("= +1", "= -1")
+    else:
+        code.replace("+=", "-=")
+    code.save()
+    fix_is_ready(code)
+    code.go(2 if "🛒" in text else 4, 8)
+    pick(code, "Fix test_")
+    code.until(code.modified)
+    code.save()
+    is_green(code)
+    healed = cart.read_bytes().decode()
+    assert healed.count("\r\n") == text.count("\r\n")
+    assert "🛒🧾" in healed or "🛒" not in text
+    code.undo()
+    code.until(code.modified)
+    code.save()
+    code.until(lambda: " red" in regreen(code))
+    assert "-=" in cart.read_text() or "-1" in cart.read_text(), "one undo takes the whole fix back"
+
+
+def test_a_fix_of_a_text_that_changed_is_refused_with_the_reason(project: Path, start: Start) -> None:
+    code = start(project, project / "cart.py")
+    known_green(code)
+    bug(code)
+    fix_is_ready(code)
+    code.show(project / "test_cart.py")
+    click_lens(code, "Preview")
+    code.until(lambda: code.diff()[1])
+    code.show(project / "cart.py")
+    code.replace("result = 0", "result = 0.0")
+    typed = code.text()
+    code.press("Control+Shift+Tab") if code.active_tab() != "cart.py" else None
+    code.page.locator(".tabs-container .tab", has_text="Fix test_").first.click()
+    code.press("Control+Enter")
+    told(code, "changed since the fix was verified")
+    code.show(project / "cart.py")
+    assert code.text() == typed
+
+
+def test_files_that_are_not_open_are_edited_and_named(project: Path, start: Start) -> None:
+    code = start(project, project / "cart.py")
+    known_green(code)
+    bug(code)
+    fix_is_ready(code)
+    code.show(project / "test_cart.py")
+    code.page.locator(".tabs-container .tab", has_text="cart.py").first.click(button="middle")
+    code.until(lambda: code.tabs() == ["test_cart.py"])
+    click_lens(code, "Apply")
+    answer(code, "the fix changed cart.py; not saved yet", "Save")
+    code.until(lambda: (project / "cart.py").read_text() == CART)
+    is_green(code)
