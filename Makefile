@@ -21,8 +21,9 @@ BUBBLEWRAP := .e2e/bubblewrap
 BUBBLEWRAP_VERSION := 0.11.0
 WORKERS ?= 2
 ARGS ?=
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' server/regreen/__init__.py)
 
-.PHONY: help demo demo-model record deps test test-hostile test-model test-real check vsix pictures bench-server bench-verify bench-repair bench-model bench-vscode clean
+.PHONY: help demo demo-model record deps test test-hostile test-model test-real test-unit check version wheels vsix dist pictures bench-server bench-verify bench-repair bench-model bench-vscode clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -129,7 +130,11 @@ deps: .venv/developing node_modules/installed .e2e/plain/installed $(SERVICES)/i
 	@echo "Ready. The tests also use every other CPython >= 3.9 they find: on PATH,"
 	@echo "in pyenv's folder, or listed in REGREEN_PYTHONS; CI must have 3.9 and 3.13."
 
-test: deps ## every test, real Neovim and VS Code included
+test-unit: .venv/developing node_modules/installed wheels ## the tests that need neither an editor nor a service
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/unit $(ARGS)
+	@npm test --silent
+
+test: deps wheels ## every test, real Neovim and VS Code included
 	@npm test --silent
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
@@ -150,8 +155,22 @@ check: .venv/developing node_modules/installed ## ruff, mypy --strict, import-li
 	@$(BIN)/lint-imports
 	@npm run --silent check
 
+version: ## say which version this is
+	@echo $(VERSION)
+
+wheels: .venv/made ## collect what the VS Code extension's own environment is made of, into client-vscode/wheels
+	@$(PY) scripts/wheels.py
+
 vsix: node_modules/installed .venv/made ## pack the VS Code extension into dist/, for every system
 	@npm run --silent package
+
+dist: .venv/made node_modules/installed ## the packages of a release: Python's, VS Code's, Neovim's, and their digests
+	@rm -rf dist
+	@$(PIP) hatchling
+	@$(PY) -m hatchling build -d dist
+	@npm run --silent package
+	@git archive --prefix regreen.nvim-$(VERSION)/ --output dist/regreen.nvim-$(VERSION).tar.gz HEAD:client-nvim
+	@cd dist && sha256sum -- * > SHA256SUMS
 
 pictures: deps ## take the pictures of docs/pictures again, in a real VS Code
 	@REGREEN_PICTURES=docs/pictures $(PY) -m pytest -n 0 tests/vscode/test_pictures.py

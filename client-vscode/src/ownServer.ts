@@ -7,6 +7,7 @@ import { locate, type ServerCommand } from "./server";
 /** Where the server comes from, with the setting, the places and the progress of this window. */
 export class OwnServer {
   private readonly places: Places;
+  private inUse: ServerCommand["origin"] | undefined;
 
   constructor(
     context: vscode.ExtensionContext,
@@ -23,13 +24,16 @@ export class OwnServer {
     const chosen = folder === undefined ? undefined : await this.interpreters.chosen(folder);
     const machine = thisMachine();
     const setting = vscode.workspace.getConfiguration("regreen").get<string>("path", "");
-    return locate({ machine, setting, places: this.places, pythons: chosen === undefined ? [] : [chosen], report: this.report, online });
+    const pythons = chosen === undefined ? [] : [chosen];
+    const found = await locate({ machine, setting, places: this.places, pythons, report: this.report, online });
+    this.inUse = found.origin;
+    return found;
   }
 
   /** Install what language models take into the server's own environment; true when it is there. */
   async installModels(): Promise<boolean> {
     const machine = thisMachine();
-    const environment = await existing(machine, this.places);
+    const environment = this.inUse === "private" ? await existing(machine, this.places) : undefined;
     if (environment === undefined) {
       throw new Error(
         "Regreen's own environment is not in use here. Install the extra beside the regreen that is: pip install 'regreen[llm]'.",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from .window import texts
 from .workbench import Workbench
 
@@ -68,11 +66,6 @@ def lightbulb(code: Workbench, beginning: str = "Fix ") -> list[str]:
         return found if any(row.startswith(beginning) for row in found) else []
 
     return code.until(open_menu, 30)
-
-
-def pick(code: Workbench, beginning: str) -> None:
-    """Pick the entry of the open menu that begins so."""
-    code.page.locator(f"{ROWS}[aria-label^={json.dumps(beginning, ensure_ascii=False)}]").first.click()
 
 
 def pick(code: Workbench, beginning: str) -> None:

@@ -160,9 +160,9 @@ class Workbench(Window):
 
 
 def place_of(text: str, part: str) -> tuple[int, int]:
-    """The 1-based line and column of the first place of a part of a text."""
-    before = text[: text.index(part)]
-    return before.count("\n") + 1, len(before) - before.rfind("\n")
+    """The 1-based line and column of the first place of a part of a text, as VS Code counts."""
+    *lines, start = text[: text.index(part)].split("\n")
+    return len(lines) + 1, len(start.encode("utf-16-le")) // 2 + 1
 
 
 def _names(tabs: Locator) -> list[str]:
