@@ -123,7 +123,12 @@ class CodeServer:
 
 @contextmanager
 def code_server(
-    folder: Path, extensions: Path, settings: Mapping[str, Any], environment: Mapping[str, str]
+    folder: Path,
+    extensions: Path,
+    settings: Mapping[str, Any],
+    environment: Mapping[str, str],
+    *,
+    testing: bool = False,
 ) -> Iterator[CodeServer]:
     """A server with these settings; when it has ended, no process that it or an extension started is left.
 
@@ -132,6 +137,7 @@ def code_server(
         extensions: the installed extensions; it gets a copy.
         settings: the user's.
         environment: the variables of all its processes.
+        testing: let `run_in_extension_host` work; notifications then only go to the bell.
     """
     installed()
     shutil.copytree(extensions, folder / "extensions")
@@ -141,7 +147,8 @@ def code_server(
     command = [
         *_command(user_data, folder / "extensions"),
         *("--host", "127.0.0.1", "--port", "0", "--without-connection-token"),
-        *("--disable-telemetry", "--reconnection-grace-time", "1", "--enable-smoke-test-driver"),
+        *("--disable-telemetry", "--reconnection-grace-time", "1"),
+        *(["--enable-smoke-test-driver"] if testing else []),
     ]
     with output.open("wb") as stream:
         process = subprocess.Popen(

@@ -108,14 +108,15 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def serve(
     tmp_path: Path, extensions: Path, environment: dict[str, str]
-) -> Iterator[Callable[[Mapping[str, Any]], CodeServer]]:
+) -> Iterator[Callable[..., CodeServer]]:
     """Start a VS Code with these settings, to be looked at in a browser."""
     with ExitStack() as stack:
 
-        def begin(settings: Mapping[str, Any]) -> CodeServer:
+        def begin(settings: Mapping[str, Any], *, testing: bool = False) -> CodeServer:
             folder = tmp_path / "vscode"
             folder.mkdir()
-            return stack.enter_context(code_server(folder, extensions, settings, environment))
+            server = code_server(folder, extensions, settings, environment, testing=testing)
+            return stack.enter_context(server)
 
         yield begin
 
@@ -130,7 +131,7 @@ def opened() -> list[Workbench]:
 def start(
     request: pytest.FixtureRequest,
     tmp_path: Path,
-    serve: Callable[[Mapping[str, Any]], CodeServer],
+    serve: Callable[..., CodeServer],
     opened: list[Workbench],
 ) -> Iterator[Start]:
     """Open a folder, or a `.code-workspace` file, and a file in it.

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from .codeserver import CodeServer
 from .window import texts
 from .workbench import Workbench
+
+T = TypeVar("T")
 
 ROWS = ".action-widget .monaco-list-row.action"
 
@@ -94,3 +101,28 @@ def answer(code: Workbench, words: str, button: str) -> None:
 def squiggles(code: Workbench, severity: str = "error") -> int:
     """How many places of the active editor are underlined so: error, warning, info."""
     return code.page.locator(f".editor-group-container.active .squiggly-{severity}").count()
+
+
+def tab(code: Workbench, beginning: str) -> None:
+    """Go to an open tab by the beginning of its name."""
+    at = next(at for at, name in enumerate(code.tabs()) if name.startswith(beginning))
+    code.page.locator(".tabs-container .tab").nth(at).click()
+
+
+def stays(code: Workbench, look: Callable[[], T], as_it_is: T, seconds: float) -> None:
+    """Look for some time at what must not change: where that nothing happens has to be shown."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert look() == as_it_is
+        code.page.wait_for_timeout(100)
+
+
+def our_log(code: Workbench) -> str:
+    """All that is in the extension's log, of every extension host that ran."""
+    return logged(code.server)
+
+
+def logged(server: CodeServer) -> str:
+    """The same of a server whose window is not driven."""
+    files = (server.user_data / "logs").rglob("*Regreen.log")
+    return "\n".join(file.read_text("utf-8", "replace") for file in sorted(files))

@@ -8,7 +8,7 @@ import pytest
 from tests.editors.conftest import CART
 
 from .conftest import Start
-from .steps import answer, bug, click_lens, fix_is_ready, is_green, known_green, pick, regreen, told
+from .steps import answer, bug, click_lens, fix_is_ready, is_green, known_green, pick, regreen, tab, told
 
 EMOJI = CART.replace("    result = 0\n", '    label = "🛒🧾"; result = 0\n')
 
@@ -54,14 +54,14 @@ def test_a_fix_of_a_text_that_changed_is_refused_with_the_reason(project: Path, 
     code.show(project / "test_cart.py")
     click_lens(code, "Preview")
     code.until(lambda: code.diff()[1])
-    code.show(project / "cart.py")
+    tab(code, "cart.py")
     code.replace("result = 0", "result = 0.0")
     typed = code.text()
-    code.press("Control+Shift+Tab") if code.active_tab() != "cart.py" else None
-    code.page.locator(".tabs-container .tab", has_text="Fix test_").first.click()
+    tab(code, "Fix test_")
+    code.until(lambda: any(label.startswith("Apply This Fix") for label in code.title_buttons()))
     code.press("Control+Enter")
     told(code, "changed since the fix was verified")
-    code.show(project / "cart.py")
+    tab(code, "cart.py")
     assert code.text() == typed
 
 

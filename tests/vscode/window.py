@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -126,17 +125,32 @@ class Window:
         self.press("Enter")
 
     def items(self) -> list[str]:
-        """The rows of the quick input, each with its description and detail after commas."""
-        return labels(self.page.locator(ROWS))
+        """The rows of the quick input that are on the screen, each with its description and detail."""
+        return [item for _, item in self._rows()]
 
     def choose(self, beginning: str) -> None:
-        """Choose the first row of the quick input that begins so."""
+        """Choose the first row of the quick input that begins so.
+
+        Rows are drawn again in each other's place while a list is filtered or goes on filling: one is clicked once
+        the list has rested.
+        """
+        looks: list[list[tuple[str, str]]] = []
 
         def matching() -> list[str]:
-            return [item for item in self.items() if item.startswith(beginning)]
+            looks.append(self._rows())
+            rests = len(looks) > 3 and looks[-4:] == [looks[-1]] * 4
+            return [index for index, item in looks[-1] if rests and item.startswith(beginning)]
 
-        label = json.dumps(self.until(matching, 30)[0], ensure_ascii=False)
-        self.page.locator(f"{ROWS}[aria-label={label}]").first.click()
+        index = self.until(matching, 30)[0]
+        self.page.locator(f'{ROWS}[data-index="{index}"]').click()
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """The index and the text of each row of the quick input."""
+        found: list[tuple[str, str]] = self.page.locator(ROWS).evaluate_all(
+            """rows => rows.sort((a, b) => a.dataset.index - b.dataset.index)
+                 .map(row => [row.dataset.index, row.innerText.replace(/\\s+/g, ' ').trim()])"""
+        )
+        return found
 
     def palette(self, words: str) -> list[str]:
         """Open the command palette with these words; returns what it offers."""

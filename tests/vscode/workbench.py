@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from playwright.sync_api import Locator
 
-from .window import Window, code_of, labels, texts
+from .window import QUICK_INPUT, Window, code_of, labels, texts
 
 GROUP = ".editor-group-container.active"
 EDITOR = f"{GROUP} .editor-instance"
@@ -80,14 +80,6 @@ class Workbench(Window):
         """The code lenses of the active editor, from top to bottom and left to right."""
         return texts(self.page.locator(f"{EDITOR} .codelens-decoration a"))
 
-    def click_lens(self, words: str) -> None:
-        """Click the first code lens that says so."""
-        self.page.locator(f"{EDITOR} .codelens-decoration a").get_by_text(words, exact=True).first.click()
-
-    def squiggles(self, severity: str) -> int:
-        """How many places of the active editor are underlined; `error`, `warning`, `info` or `hint`."""
-        return self.page.locator(f"{EDITOR} .squiggly-{severity}").count()
-
     def hover(self) -> str:
         """What is shown of the place of the cursor."""
         self.press("Control+k", "Control+i")
@@ -101,15 +93,15 @@ class Workbench(Window):
         self.press("Control+1")
 
     def go(self, line: int, column: int = 1) -> None:
-        """Put the cursor of the first group's editor at a place, 1-based."""
+        """Put the cursor of the first group's editor at a place, 1-based, in units of UTF-16."""
         self.focus()
         self.press("Control+g")
         self.enter(f":{line}:{column}")
-        place = f"Ln {line}, Col {column}"
-        self.until(lambda: any(entry.text.startswith(place) for entry in self.status()))
+        self.page.locator(QUICK_INPUT).wait_for(state="hidden")
+        self.until(lambda: any(entry.text.startswith(f"Ln {line},") for entry in self.status()))
 
     def replace(self, old: str, new: str) -> None:
-        """Select the first place of a text on one line, and type another over it."""
+        """Select the first place of a text on one line, and type another over it; undo takes it back by words."""
         before = self.text()
         self.go(*place_of(before, old))
         self.press(*["Shift+ArrowRight"] * len(old))
@@ -153,10 +145,9 @@ class Workbench(Window):
         """What the dialog over the window says, its buttons left out; empty if there is none."""
         return " ".join(texts(self.page.locator(".monaco-dialog-box .dialog-message-container")))
 
-    def answer(self, button: str) -> None:
-        """Click a button of a notification or of a dialog, once there is one."""
-        buttons = self.page.locator(".notifications-toasts .monaco-button, .monaco-dialog-box .monaco-button")
-        buttons.get_by_text(button, exact=True).first.click()
+    def answer_dialog(self, button: str) -> None:
+        """Click a button of the dialog over the window, once there is one."""
+        self.page.locator(".monaco-dialog-box .monaco-button").get_by_text(button, exact=True).click()
 
 
 def place_of(text: str, part: str) -> tuple[int, int]:
