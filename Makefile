@@ -173,7 +173,7 @@ dist: .venv/made node_modules/installed ## the packages of a release: Python's, 
 	@cd dist && sha256sum -- * > SHA256SUMS
 
 pictures: deps ## take the pictures of docs/pictures again, in a real VS Code
-	@REGREEN_PICTURES=docs/pictures $(PY) -m pytest -n 0 tests/vscode/test_pictures.py
+	@$(PY) -m pytest -n 0 tests/vscode/pictures.py
 
 bench-server: .venv/developing ## start-up, reply times, idle load and memory, as ratios
 	@$(PY) -m tests.bench start replies idle memory $(ARGS)

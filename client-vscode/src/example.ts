@@ -39,7 +39,9 @@ export class Example {
     if (!(await goOn("This is a small shop. One of its tests is red, because `shop.py` has a bug.", "Find the Fix"))) {
       return;
     }
-    await this.runs.find({ root: folder.fsPath });
+    if (!(await this.runs.find({ root: folder.fsPath }))) {
+      return;
+    }
     const { reds } = await this.client.command<{ reds: readonly Red[] }>("reds");
     const fix = reds.flatMap((red) => red.fixes)[0];
     if (fix === undefined) {

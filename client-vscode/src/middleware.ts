@@ -21,6 +21,8 @@ const SERVER = "regreen.server.";
 export function middleware(to: Listeners): Middleware {
   return {
     workspace: {
+      // The server asks for each folder's settings: what would be sent along is the window's alone.
+      didChangeConfiguration: (_sections, next) => next(undefined),
       configuration: async (params, token, next) => {
         const answers = await next(params, token);
         return Array.isArray(answers) ? Promise.all(answers.map((answer, at) => settings(params, at, answer, to))) : answers;

@@ -1,15 +1,13 @@
 import * as vscode from "vscode";
 import type { Client } from "./client";
-import { isBusy, type Argument, type Red } from "./protocol";
+import type { Argument, Red } from "./protocol";
 import type { Preview } from "./preview";
 import { applyFix } from "./preview";
-
-/** How long work may take to begin after it was asked for, in milliseconds. */
-const BEGIN_MS = 3000;
 
 /** Runs that the user asked for: each shows its progress with a cancel button, and its end. Others are in the status alone. */
 export class Runs implements vscode.Disposable {
   private readonly moved = new vscode.EventEmitter<string>();
+  private stops = 0;
 
   /** What the run that goes on said last; "" when none does. */
   progress = "";
@@ -24,6 +22,12 @@ export class Runs implements vscode.Disposable {
   tell(text: string): void {
     this.progress = text;
     this.moved.fire(text);
+  }
+
+  /** End all that runs; nothing more is told of it. */
+  async stop(): Promise<void> {
+    this.stops += 1;
+    await this.client.command("cancel");
   }
 
   /** Run tests: of a node id, of a file, or all. */
@@ -62,40 +66,19 @@ export class Runs implements vscode.Disposable {
       return false;
     }
     const options = { location: vscode.ProgressLocation.Notification, title: `Regreen: ${title}`, cancellable: true };
+    const stops = this.stops;
     return vscode.window.withProgress(options, async (progress, token) => {
       const moved = this.moved.event((text) => {
         progress.report({ message: text });
       });
-      const cancelled = token.onCancellationRequested(() => this.client.command("cancel", {}));
+      const cancelled = token.onCancellationRequested(() => this.stop());
       try {
-        await this.until((busy) => busy, BEGIN_MS);
-        await this.until((busy) => !busy);
+        await this.client.command("settled", argument);
       } finally {
         moved.dispose();
         cancelled.dispose();
       }
-      return !token.isCancellationRequested;
-    });
-  }
-
-  /** Wait for the projects to be at work, or for none to be; at most so long, where a limit is given. */
-  private until(reached: (busy: boolean) => boolean, limitMs?: number): Promise<void> {
-    const now = (): boolean => reached(this.client.life === "serving" && this.client.statuses.some(isBusy));
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        heard.dispose();
-        resolve();
-      };
-      const heard = this.client.onDidChange(() => {
-        if (now()) {
-          done();
-        }
-      });
-      const timer = limitMs === undefined ? undefined : setTimeout(done, limitMs);
-      if (now()) {
-        done();
-      }
+      return this.stops === stops;
     });
   }
 

@@ -24,6 +24,8 @@ def test_empty():
     assert total([]) == 0
 """
 CONFIG = "[tool.pytest.ini_options]\npythonpath = ['.']\n"
+HOPELESS = "def answer(x):\n" + "".join(f"    x = x + {n} - {n}\n" for n in range(40)) + "    return x\n"
+SLOW_TEST = "import time\nfrom deep import answer\n\n\ndef test_answer():\n    time.sleep(0.3)\n    assert answer(1) == 'no edit gives this'\n"
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ def shop(root: Path, *, tests: str = TESTS, config: str = CONFIG, cart: str = GO
     write(root, {"pyproject.toml": config, "cart.py": cart, "test_cart.py": tests})
     known_green(root, "test_cart.py::test_total", "test_cart.py::test_empty")
     return Shop(root)
+
+
+def hopeless(root: Path) -> Path:
+    """A red test that a search works on for long, without success."""
+    return write(root, {"pyproject.toml": CONFIG, "deep.py": HOPELESS, "test_deep.py": SLOW_TEST})
 
 
 def known_green(root: Path, *nodeids: str) -> None:

@@ -14,16 +14,20 @@ import psutil
 import pytest
 from lsprotocol import types as t
 from tests.lsp.editor import BRIEF, NEOVIM, VS_CODE, Editor, environment, fix_of, read_uri
-from tests.lsp.projects import BAD, CONFIG, GOOD, Shop, known_green, last_run, shop, write
+from tests.lsp.projects import (
+    BAD,
+    CONFIG,
+    GOOD,
+    HOPELESS,
+    SLOW_TEST,
+    Shop,
+    hopeless,
+    known_green,
+    last_run,
+    shop,
+    write,
+)
 from tests.processes import left_running
-
-HOPELESS = "def answer(x):\n" + "".join(f"    x = x + {n} - {n}\n" for n in range(40)) + "    return x\n"
-SLOW_TEST = "import time\nfrom deep import answer\n\n\ndef test_answer():\n    time.sleep(0.3)\n    assert answer(1) == 'no edit gives this'\n"
-
-
-def hopeless(root: Path) -> Path:
-    """A red test that a search works on for long, without success."""
-    return write(root, {"pyproject.toml": CONFIG, "deep.py": HOPELESS, "test_deep.py": SLOW_TEST})
 
 
 async def test_opening_a_folder_runs_nothing_and_shows_the_known_reds(editor: Editor, cart: Shop) -> None:
@@ -117,6 +121,16 @@ async def test_a_fix_to_look_at_twice_comes_last_says_so_and_is_not_preferred(
         " affected test green, split). Look twice: imports a module with much power: pickle."
     )
     assert (await editor.command("diff", fix=fix_of(last)))["title"] == last.title
+
+
+async def test_a_client_may_wait_for_what_it_asked_for(editor: Editor, cart: Shop) -> None:
+    cart.cart.write_text(BAD)
+    await editor.start(cart.root)
+    assert (await editor.command("heal", root=str(cart.root)))["message"] == "started"
+    (project,) = (await editor.command("settled", root=str(cart.root)))["projects"]
+    assert (project["state"], project["red"], project["fixes"]) == ("idle", 1, 1)
+    assert project["isolation"] in {"full", "partial", "none"}
+    await editor.command("settled")  # nothing runs: at once
 
 
 async def test_fix_all_answers_only_to_its_own_name(editor: Editor, cart: Shop) -> None:

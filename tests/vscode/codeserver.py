@@ -40,6 +40,7 @@ QUIET: dict[str, Any] = {
     "extensions.ignoreRecommendations": True,
     "files.autoSave": "off",
     "git.enabled": False,
+    "remote.autoForwardPorts": False,
     "telemetry.telemetryLevel": "off",
     "update.mode": "none",
     "workbench.enableExperiments": False,

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
+
+import psutil
+from tests.editors.nvim import processes
 
 from .codeserver import CodeServer
 from .window import texts
@@ -126,3 +130,23 @@ def logged(server: CodeServer) -> str:
     """The same of a server whose window is not driven."""
     files = (server.user_data / "logs").rglob("*Regreen.log")
     return "\n".join(file.read_text("utf-8", "replace") for file in sorted(files))
+
+
+def tooltip(code: Workbench) -> list[str]:
+    """The paragraphs of the tooltip of Regreen's entry in the status bar."""
+    code.page.mouse.move(800, 300)
+    code.until(lambda: code.page.locator(".monaco-hover:visible").count() == 0)
+    code.page.locator('.statusbar-item[aria-label^="Regreen"]:visible').first.hover()
+    paragraphs = code.page.locator(".monaco-hover:visible p")
+    return code.until(lambda: texts(paragraphs))
+
+
+def servers(code: Workbench) -> list[psutil.Process]:
+    """The processes of Regreen's server."""
+    found = []
+    for process in processes(code.server.mark):
+        with suppress(psutil.NoSuchProcess):
+            command = process.cmdline()
+            if command[-1:] == ["--stdio"] and any("regreen" in part for part in command):
+                found.append(process)
+    return found

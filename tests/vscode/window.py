@@ -147,10 +147,17 @@ class Window:
     def _rows(self) -> list[tuple[str, str]]:
         """The index and the text of each row of the quick input."""
         found: list[tuple[str, str]] = self.page.locator(ROWS).evaluate_all(
-            """rows => rows.sort((a, b) => a.dataset.index - b.dataset.index)
-                 .map(row => [row.dataset.index, row.innerText.replace(/\\s+/g, ' ').trim()])"""
+            """rows => {
+                 const seen = (line, parts) => [...line.querySelectorAll(parts)]
+                   .filter(part => part.getClientRects().length).map(part => part.textContent).join('');
+                 const told = line => [seen(line, '.label-name, .label-suffix'), seen(line, '.label-description')];
+                 return rows.sort((a, b) => a.dataset.index - b.dataset.index).map(row => [
+                   row.dataset.index,
+                   [...row.querySelectorAll('.quick-input-list-row')].flatMap(told).filter(Boolean).join(' ').trim(),
+                 ]);
+               }"""
         )
-        return found
+        return [(index, item.replace("\u00a0", " ")) for index, item in found]
 
     def palette(self, words: str) -> list[str]:
         """Open the command palette with these words; returns what it offers."""

@@ -249,6 +249,10 @@ class Engine:
             self._work.submit(state, Job(tests=names, whole_suite=not names, heal=heal))
         return "started"
 
+    async def settled(self, states: Sequence[ProjectState]) -> None:
+        """Wait until all that was asked for in these projects is over."""
+        await asyncio.gather(*(self._work.settled(state) for state in states))
+
     def cancel(self, states: Sequence[ProjectState]) -> bool:
         """Stop what runs in these projects; tells whether there was anything."""
         stopped = [self._work.cancel(state) for state in states]

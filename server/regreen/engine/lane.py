@@ -128,6 +128,11 @@ class Lane:
             self._work.cancel()
         return was_busy
 
+    async def settled(self) -> None:
+        """Wait until nothing runs or waits to run; whoever waits may be cancelled without harm."""
+        while self._pump is not None and not self._pump.done():
+            await asyncio.wait([self._pump])
+
     async def close(self) -> None:
         """Stop for good; returns when every process of the running job is gone."""
         self._closed = True

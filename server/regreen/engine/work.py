@@ -120,6 +120,11 @@ class Work:
         if not job.check_suite:
             self.spawn(self._idle(state, lane))
 
+    async def settled(self, state: ProjectState) -> None:
+        """Wait until all that was asked for in a project is over."""
+        if (lane := self._lanes.get(state.root)) is not None:
+            await lane.settled()
+
     async def runs(self) -> Runs:
         """What does the jobs; imported when the first one comes, so that the server starts without it."""
         if self._runs is None:

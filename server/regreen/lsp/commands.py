@@ -1,4 +1,4 @@
-"""What do the commands `regreen.server.*` do? Each takes one object, starts work or answers, and returns at once."""
+"""What do the commands `regreen.server.*` do? Each takes one object and answers at once but `settled`, which waits for what the others started."""
 
 from __future__ import annotations
 
@@ -46,6 +46,13 @@ async def cancel(session: Session, argument: Argument) -> dict[str, Any]:
     """Stop what runs in the project of `uri` or `root`, or everywhere."""
     states = session.engine.queries.projects(from_proto.place(argument))
     return {"cancelled": session.engine.cancel(states)}
+
+
+async def settled(session: Session, argument: Argument) -> dict[str, Any]:
+    """Answer once all that was asked for in the project of `uri` or `root`, or everywhere, is over: the one that waits."""
+    states = session.engine.queries.projects(from_proto.place(argument))
+    await session.engine.settled(states)
+    return {"projects": [to_proto.status(value) for value in session.engine.queries.statuses()]}
 
 
 async def trust(session: Session, argument: Argument) -> dict[str, Any]:
@@ -159,6 +166,7 @@ COMMANDS: Mapping[str, Callable[[Session, Argument], Awaitable[Any]]] = {
     "regreen.server.resume": resume,
     "regreen.server.runTests": run_tests,
     "regreen.server.cancel": cancel,
+    "regreen.server.settled": settled,
     "regreen.server.trust": trust,
     "regreen.server.showDiff": show_diff,
     "regreen.server.diff": diff,
