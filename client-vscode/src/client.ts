@@ -18,7 +18,7 @@ export interface ClientParts {
   readonly locate: () => Promise<ServerCommand>;
   readonly keys: () => Promise<Record<string, string>>;
   readonly middleware: Middleware;
-  /** The URI of the documentation's folder. */
+  /** The URI of the documentation's folder, relative to a report's. */
   readonly docs: string;
 }
 
@@ -117,6 +117,7 @@ export class Client implements vscode.Disposable {
     return {
       documentSelector: [{ scheme: "file", language: "python" }],
       outputChannel: this.log,
+      traceOutputChannel: withoutKeys(this.log, keys),
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       middleware: this.parts.middleware,
       initializationOptions: {
@@ -172,6 +173,15 @@ export class Client implements vscode.Disposable {
       await actions[picked]?.();
     }
   }
+}
+
+/** The log for what passes between VS Code and the server: the keys are in the first message, and are left out. */
+function withoutKeys(log: vscode.LogOutputChannel, keys: Record<string, string>): vscode.LogOutputChannel {
+  const written = Object.values(keys).map((key) => JSON.stringify(key).slice(1, -1));
+  const trace = (message: string): void => {
+    log.trace(written.reduce((text, key) => text.replaceAll(key, "…"), message));
+  };
+  return Object.create(log, { trace: { value: trace } }) as vscode.LogOutputChannel;
 }
 
 function remedies(problem: ServerProblem): Record<string, () => unknown> {

@@ -6,7 +6,7 @@ import { Interpreters } from "./interpreters";
 import { middleware } from "./middleware";
 import { OwnServer } from "./ownServer";
 import { hiddenOf, Preview, tellOfHidden } from "./preview";
-import { Reports } from "./report";
+import { DOCS, Reports } from "./report";
 import { Runs } from "./runs";
 import { Secrets } from "./secrets";
 import { Status } from "./status";
@@ -29,10 +29,9 @@ export function activate(context: vscode.ExtensionContext): void {
     },
     applying: (edit: vscode.WorkspaceEdit) => void tellOfHidden(hiddenOf(edit.entries().map(([file]) => file))),
   };
-  const docs = vscode.Uri.joinPath(context.extensionUri, "docs").toString();
-  const client = new Client(log, { locate: () => own.locate(), keys: () => secrets.keys(), middleware: middleware(listeners), docs });
+  const client = new Client(log, { locate: () => own.locate(), keys: () => secrets.keys(), middleware: middleware(listeners), docs: DOCS });
   const preview = new Preview(client);
-  const reports = new Reports(client);
+  const reports = new Reports(client, context.extensionUri);
   const runs = new Runs(client, preview, (nodeid) => reports.show(nodeid));
   const example = new Example(context, client, runs, preview);
   const parts: Parts = { client, runs, preview, reports, secrets, example, own };

@@ -4,6 +4,10 @@ import { shortName } from "./runs";
 
 const SCHEME = "regreen-report";
 
+/** The folder of the documentation. Its pages are documents beside the reports: a preview follows no link to a file elsewhere. */
+export const DOCS = "docs";
+const PAGE = new RegExp(`^/${DOCS}/[\\w-]+\\.md$`);
+
 /** The report of a red test as a Markdown page: cause, what was tried and its cost, fixes with their evidence. */
 export class Reports implements vscode.Disposable, vscode.TextDocumentContentProvider {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
@@ -12,7 +16,10 @@ export class Reports implements vscode.Disposable, vscode.TextDocumentContentPro
 
   readonly onDidChange = this.changed.event;
 
-  constructor(private readonly client: Client) {}
+  constructor(
+    private readonly client: Client,
+    private readonly extension: vscode.Uri,
+  ) {}
 
   async show(nodeid: string): Promise<void> {
     const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${shortName(nodeid)}.md`, query: nodeid });
@@ -26,7 +33,10 @@ export class Reports implements vscode.Disposable, vscode.TextDocumentContentPro
     await vscode.commands.executeCommand("markdown.showPreview", uri);
   }
 
-  provideTextDocumentContent(uri: vscode.Uri): string {
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    if (PAGE.test(uri.path)) {
+      return new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.joinPath(this.extension, uri.path)));
+    }
     return this.pages.get(uri.toString())?.text ?? "This report is gone: `Regreen: Show Report` makes a new one.\n";
   }
 

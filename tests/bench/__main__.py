@@ -1,4 +1,4 @@
-"""What does Regreen cost? `make bench-server`, `make bench-verify` and `make bench-model`; `python -m tests.bench --json` for programs.
+"""What does Regreen cost? `make bench-server`, `make bench-verify`, `make bench-model` and `make bench-vscode`; `python -m tests.bench --json` for programs.
 
 A benchmark, not a test: targets are shown beside what was measured, and missing one is no failure. The exit status
 is 1 only when a measure could not be taken.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.bench import candidates, measures, model, saving, verification
+from tests.bench import candidates, measures, model, saving, verification, vscode
 from tests.bench.measures import Measure
 
 
@@ -34,6 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         "saving": saving.saving,
         "suite": saving.suite,
         "model": model.model,
+        "vscode": vscode.vscode,
     }
     taken: list[Measure] = []
     problems: dict[str, str] = {}

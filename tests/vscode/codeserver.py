@@ -148,7 +148,8 @@ def code_server(
     command = [
         *_command(user_data, folder / "extensions"),
         *("--host", "127.0.0.1", "--port", "0", "--without-connection-token"),
-        *("--disable-telemetry", "--reconnection-grace-time", "1"),
+        # The last one ends it minutes after a test that was killed.
+        *("--disable-telemetry", "--reconnection-grace-time", "1", "--enable-remote-auto-shutdown"),
         *(["--enable-smoke-test-driver"] if testing else []),
     ]
     with output.open("wb") as stream:

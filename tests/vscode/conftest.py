@@ -86,11 +86,16 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """All the variables of VS Code: everything of a test stays in its own folder, and PATH has little on it.
+    """All the variables of VS Code."""
+    return variables(tmp_path)
+
+
+def variables(folder: Path) -> dict[str, str]:
+    """Variables for VS Code: everything stays in this folder, and PATH has little on it.
 
     The Python on it is the one that ours was made from, so Regreen is not installed for it.
     """
-    home, programs = tmp_path / "home", tmp_path / "bin"
+    home, programs = folder / "home", folder / "bin"
     home.mkdir()
     programs.mkdir()
     (programs / "python3").symlink_to(sys._base_executable)  # type: ignore[attr-defined]

@@ -66,6 +66,50 @@ exports.activate = (context) => {
 };
 """
 
+PYTHON = """
+const vscode = require("vscode");
+
+// One interpreter for everything, as the user chose it last.
+exports.activate = () => {
+  const changed = new vscode.EventEmitter();
+  let chosen = INTERPRETERS[CHOSEN[""]];
+  return {
+    choose: (_, name) => {
+      chosen = INTERPRETERS[name];
+      changed.fire({ path: chosen, resource: undefined });
+    },
+    environments: {
+      getActiveEnvironmentPath: () => ({ id: chosen, path: chosen }),
+      resolveEnvironment: async ({ path }) => ({ id: path, path, executable: { uri: vscode.Uri.file(path) } }),
+      onDidChangeActiveEnvironmentPath: changed.event,
+    },
+  };
+};
+"""
+
+ENVIRONMENTS = """
+const vscode = require("vscode");
+
+// An interpreter for each project, found by the beginning of a path.
+exports.activate = () => {
+  const changed = new vscode.EventEmitter();
+  const chosen = { ...CHOSEN };
+  return {
+    choose: (place, name) => {
+      chosen[place] = name;
+      changed.fire({});
+    },
+    getEnvironment: async (scope) => {
+      const place = Object.keys(chosen).find((each) => scope.fsPath.endsWith("/" + each));
+      return place === undefined ? undefined : { execInfo: { run: { executable: INTERPRETERS[chosen[place]] } } };
+    },
+    onDidChangeEnvironment: changed.event,
+  };
+};
+"""
+
+SWITCHED_OFF = "exports.activate = () => undefined;"
+
 
 def add(extensions: Path, name: str, code: str, **manifest: Any) -> Path:
     """Add an extension to a folder of extensions that nothing was started in yet.
@@ -102,6 +146,12 @@ def add(extensions: Path, name: str, code: str, **manifest: Any) -> Path:
     }
     listed.write_text(json.dumps([*entries, entry]), "utf-8")
     return folder
+
+
+def chosen(code: str, places: Mapping[str, str], interpreters: Mapping[str, Path]) -> str:
+    """The code of a stand-in that knows interpreters by names, and which one is chosen at a place."""
+    paths = {name: str(path) for name, path in interpreters.items()}
+    return f"const CHOSEN = {json.dumps(places)};\nconst INTERPRETERS = {json.dumps(paths)};\n{code}"
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:

@@ -35,7 +35,7 @@ FORMATS: dict[str, object] = {
     "editor.formatOnSave": True,
     "[python]": {"editor.defaultFormatter": "standins.formatter"},
 }
-SLOW_SECONDS = 1.5
+SLOW_SECONDS = 1.0
 """How long one of the tests takes that a save affects."""
 
 

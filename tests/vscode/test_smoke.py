@@ -14,7 +14,7 @@ from .conftest import Start
 def test_a_python_file_is_shown_and_the_palette_has_every_command(project: Path, start: Start) -> None:
     workbench = start(project, project / "cart.py")
     assert workbench.text() == CART
-    assert any(entry.text == "Python" for entry in workbench.status())
+    workbench.until(lambda: any(entry.text == "Python" for entry in workbench.status()))
     contributed = json.loads(MANIFEST.read_text("utf-8"))["contributes"]
     sometimes = {entry["command"] for entry in contributed["menus"]["commandPalette"]}
     titles = {
