@@ -70,6 +70,17 @@ export class Client implements vscode.Disposable {
     }
   }
 
+  /** Learn how all projects are: of those whose folder was closed nothing is told any more. */
+  async askStatuses(): Promise<void> {
+    if (this.client?.state !== State.Running) {
+      return;
+    }
+    const { projects } = await this.command<{ projects: readonly ProjectStatus[] }>("status");
+    this.statusByRoot.clear();
+    projects.forEach((status) => this.statusByRoot.set(status.root, status));
+    this.changed.fire();
+  }
+
   async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;

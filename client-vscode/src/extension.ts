@@ -27,6 +27,7 @@ export function activate(context: vscode.ExtensionContext): void {
       runs.tell(text);
       status.update(client, runs.progress);
     },
+    foldersChanged: () => void client.askStatuses(),
     applying: (edit: vscode.WorkspaceEdit) => void tellOfHidden(hiddenOf(edit.entries().map(([file]) => file))),
   };
   const client = new Client(log, { locate: () => own.locate(), keys: () => secrets.keys(), middleware: middleware(listeners), docs: DOCS });

@@ -10,6 +10,8 @@ export interface Listeners {
   command(name: string, argument: Argument): Promise<boolean>;
   /** A run said how far it is; "" when it ended. */
   progress(text: string): void;
+  /** The server knows which folders are open now. */
+  foldersChanged(): void;
   /** A fix is about to be applied. */
   applying(edit: vscode.WorkspaceEdit): void;
 }
@@ -23,6 +25,10 @@ export function middleware(to: Listeners): Middleware {
     workspace: {
       // The server asks for each folder's settings: what would be sent along is the window's alone.
       didChangeConfiguration: (_sections, next) => next(undefined),
+      didChangeWorkspaceFolders: async (event, next) => {
+        await next(event);
+        to.foldersChanged();
+      },
       configuration: async (params, token, next) => {
         const answers = await next(params, token);
         return Array.isArray(answers) ? Promise.all(answers.map((answer, at) => settings(params, at, answer, to))) : answers;

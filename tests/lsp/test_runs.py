@@ -133,6 +133,24 @@ async def test_a_client_may_wait_for_what_it_asked_for(editor: Editor, cart: Sho
     await editor.command("settled")  # nothing runs: at once
 
 
+async def test_a_fix_of_two_tests_is_named_after_the_one_that_is_looked_at(
+    editor: Editor, tmp_path: Path
+) -> None:
+    both = "from cart import total\n\n\ndef test_a():\n    assert total([10, -15]) == -5\n\n\ndef test_b():\n    assert total([1, -3]) == -2\n"
+    cart = shop(tmp_path / "shop", tests=both)
+    await editor.start(cart.root)
+    cart.cart.write_text(BAD)
+    await editor.command("heal", root=str(cart.root))
+    (project,) = (await editor.command("settled"))["projects"]
+    assert (project["red"], project["fixes"]) == (2, 2)
+    for line, name in ((4, "test_a"), (8, "test_b")):
+        action = await editor.fix_at(cart.tests, line)
+        assert action.title.startswith(f"Fix {name}: `-=` → `+=`")
+    reds = (await editor.command("reds"))["reds"]
+    assert len({red["fixes"][0]["fix"] for red in reds}) == 1, "it is one fix"
+    assert [red["fixes"][0]["title"].split(":")[0] for red in reds] == ["Fix test_a", "Fix test_b"]
+
+
 async def test_fix_all_answers_only_to_its_own_name(editor: Editor, cart: Shop) -> None:
     await editor.start(cart.root)
     editor.open(cart.cart)

@@ -118,7 +118,9 @@ def test_each_folder_is_tested_with_its_own_python_and_the_status_bar_adds_them_
         code.save()
         assert (folder / f"{module}.py").read_text() == MODULE.format(package=PACKAGES[name])
     is_green(code)
-    code.until(lambda: (told_of(code, "shop"), told_of(code, "bank")) == ("shop: all green", "bank: all green"))
+    code.until(
+        lambda: (told_of(code, "shop"), told_of(code, "bank")) == ("shop: all green", "bank: all green")
+    )
 
 
 def test_a_folder_that_is_added_is_served_and_one_that_is_removed_is_not(

@@ -199,4 +199,5 @@ def test_the_report_is_a_page_whose_link_leads_to_what_its_verdict_means(project
     page.get_by_role("heading", name="test_cart.py::test_total").wait_for()
     code.picture("report")
     page.get_by_role("link", name="What VERIFIED means").click()
-    code.until(lambda: "troubleshooting.md" in code.active_tab())
+    code.until(lambda: code.active_tab() == "Preview troubleshooting.md")
+    page.get_by_role("heading", name="VERIFIED", exact=True).wait_for()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.editors.conftest import CART
+
 from .codeserver import CodeServer
 from .conftest import Start
-from .steps import bug, fix_is_ready, is_green, known_green, regreen, servers, stays
+from .steps import bug, fix_is_ready, is_green, known_green, pick, regreen, servers, stays
 from .window import texts
 from .workbench import Workbench
 
@@ -53,5 +55,9 @@ def test_nothing_of_a_folder_runs_before_it_is_trusted_and_trust_starts_it_all(
     assert proof.exists()
     bug(code)
     fix_is_ready(code)
-    code.show(project / "test_cart.py")
+    code.go(4, 8)
+    pick(code, "Fix test_")
+    code.until(code.modified)
+    code.save()
+    assert (project / "cart.py").read_text() == CART
     is_green(code)

@@ -67,6 +67,7 @@ export async function actions(name: string, line: number): Promise<vscode.CodeAc
   await vscode.workspace.openTextDocument(file(name));
   const range = new vscode.Range(line, 4, line, 4);
   const found = await vscode.commands.executeCommand<vscode.CodeAction[]>("vscode.executeCodeActionProvider", file(name), range);
+  console.log("DEBUG " + JSON.stringify(found.map((a) => [a.title, a.kind?.value, a.isPreferred])));
   return found.filter((action) => action.kind?.value === "quickfix.regreen");
 }
 

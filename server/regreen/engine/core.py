@@ -201,9 +201,9 @@ class Engine:
             return
         healed = set(offer.fix.evidence.red_to_green)
         lost = {
-            o.fix.failure.nodeid
-            for o in state.offers.values()
-            if o.root == state.root and not offer.before.keys().isdisjoint(o.before)
+            nodeid
+            for nodeid in state.results
+            if any(not offer.before.keys().isdisjoint(o.before) for o in state.offers_for(nodeid))
         }
         again = sorted((lost | state.searching) - healed)
         if again:  # their fixes were verified against the text before this one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -211,9 +211,10 @@ class ProjectState:
             del self.known_reds[nodeid]
 
     def drop_result(self, nodeid: str) -> None:
-        """Forget the last heal of a test, and its offers."""
+        """Forget the last heal of a test, and its offers; what mends other tests, too, is still offered for these."""
         self.results.pop(nodeid, None)
-        for fix_id in [key for key, offer in self.offers.items() if offer.fix.failure.nodeid == nodeid]:
+        needed = {fix.fix_id for result in self.results.values() for fix in result.fixes}
+        for fix_id in self.offers.keys() - needed:
             del self.offers[fix_id]
 
     def keep_result(self, result: HealResult, offers: Iterable[Offer]) -> None:
@@ -223,21 +224,19 @@ class ProjectState:
         self.offers.update({offer.fix.fix_id: offer for offer in offers})
 
     def offers_for(self, nodeid: str) -> list[Offer]:
-        """The verified fixes of one red test, best first."""
+        """The verified fixes of one red test, best first, each as the fix of this very test."""
         result = self.results.get(nodeid)
-        return [self.offers[f.fix_id] for f in result.fixes if f.fix_id in self.offers] if result else []
+        fixes = [fix for fix in result.fixes if fix.fix_id in self.offers] if result else []
+        return [replace(self.offers[fix.fix_id], fix=fix) for fix in fixes]
 
     def withdraw(self, fix_id: str, reason: str) -> None:
         """Take an offer back because the whole suite speaks against it."""
-        offer = self.offers.pop(fix_id, None)
-        if offer is None:
-            return
-        nodeid = offer.fix.failure.nodeid
-        if not self.offers_for(nodeid) and nodeid in self.results:
-            old = self.results[nodeid]
-            self.results[nodeid] = HealResult(
-                old.failure, Outcome.NO_FIX, reason, old.cause, tried=old.tried, suspects=old.suspects
-            )
+        self.offers.pop(fix_id, None)
+        for nodeid, old in list(self.results.items()):
+            if any(fix.fix_id == fix_id for fix in old.fixes) and not self.offers_for(nodeid):
+                self.results[nodeid] = HealResult(
+                    old.failure, Outcome.NO_FIX, reason, old.cause, tried=old.tried, suspects=old.suspects
+                )
 
 
 def file_of(nodeid: str) -> str:

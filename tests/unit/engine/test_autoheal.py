@@ -246,7 +246,7 @@ async def test_a_stale_fix_is_refused(bench: Any, bad: str, where: str) -> None:
     path = bench.root / "cart.py"
     await bench.until(lambda: bench.engine.queries.fixes_at(path, 3, 3))
     (offer,) = bench.engine.queries.fixes_at(path, 3, 3)
-    assert await bench.engine.queries.resolve(offer.fix.fix_id) is offer
+    assert await bench.engine.queries.resolve(offer.fix.fix_id) == offer
     if where == "buffer":
         bench.type("cart.py", bad + "x")
     else:

@@ -1,0 +1,200 @@
+"""Where the server comes from, and what is said, once, when there is none or it ends."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.editors.conftest import CART
+
+from .conftest import OURS, PLAIN, Start
+from .steps import (
+    answer,
+    bug,
+    fix_is_ready,
+    is_green,
+    known_green,
+    our_log,
+    pick,
+    regreen,
+    regreen_is_up,
+    servers,
+    stays,
+    told,
+)
+from .window import labels, texts
+from .workbench import Workbench
+
+ENDED = "Regreen's server ended unexpectedly. Nothing of yours was changed."
+QUIET_SECONDS = 3.0
+"""Longer than a server takes to start, were it started anew by itself."""
+
+
+def heals(code: Workbench, project: Path) -> None:
+    """From green to a bug and back: what only a server that works can do."""
+    known_green(code)
+    bug(code)
+    fix_is_ready(code)
+    code.go(4, 8)
+    pick(code, "Fix test_")
+    code.until(code.modified)
+    code.save()
+    is_green(code)
+    assert (project / "cart.py").read_text() == CART
+
+
+def buttons(code: Workbench, words: str) -> list[str]:
+    """The buttons of the notification that says so."""
+    toast = code.page.locator(".notifications-toasts .notification-list-item", has_text=words).first
+    return texts(toast.locator(".monaco-button"))
+
+
+def dismiss(code: Workbench, words: str) -> None:
+    """Close the notification that says so."""
+    toast = code.page.locator(".notifications-toasts .notification-list-item", has_text=words).first
+    toast.hover()
+    toast.locator(".codicon-notifications-clear").click()
+    code.until(lambda: not any(words in text for text in code.notifications()))
+
+
+def kill(code: Workbench) -> None:
+    """Kill the server, and wait until that is told."""
+    (server,) = servers(code)
+    server.kill()
+    told(code, ENDED)
+
+
+# ------------------------------------------------------------------ the extension's own
+
+
+@pytest.fixture
+def asked(environment: dict[str, str]) -> Iterator[list[str]]:
+    """What anything asks of the network: it is all led to a proxy that answers nothing."""
+    lines: list[str] = []
+
+    class Proxy(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            lines.append(self.rfile.readline().decode("latin-1").strip())
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Proxy) as server:
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "PIP_PROXY"):
+            environment.update({name: address, name.lower(): address})
+        environment["PIP_INDEX_URL"] = f"{address}/simple"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield lines
+        server.shutdown()
+
+
+def test_without_any_regreen_the_extension_makes_its_own_of_its_wheels_and_once(
+    project: Path, start: Start, asked: list[str]
+) -> None:
+    code = start(project, project / "cart.py", settings={"regreen.path": ""})
+    code.until(lambda: "PATH: no regreen" in our_log(code), 120)
+    storage = code.server.user_data / "User/globalStorage/regreen.regreen"
+    (made,) = [folder for folder in storage.iterdir() if folder.is_dir()]
+    assert f"own environment: {made} made with " in our_log(code)
+    regreen_is_up(code)
+    assert [server.cmdline()[0] for server in servers(code)] == [str(made / "bin/python")]
+    heals(code, project)
+    code.picture("served by its own")
+
+    built = (made / "pyvenv.cfg").stat()
+    code.open(project, project / "cart.py")
+    code.until(lambda: f"own environment: {made} taken" in our_log(code), 10)
+    regreen_is_up(code)
+    assert (made / "pyvenv.cfg").stat() == built
+    assert our_log(code).count("Preparing Regreen's own environment") == 1
+    assert [line for line in asked if "/simple" in line or "pypi" in line] == []
+    assert code.notifications() == []
+
+
+# ------------------------------------------------------------------ it ends
+
+
+def test_when_the_server_is_killed_one_message_says_so_and_restart_serves_again(
+    project: Path, start: Start
+) -> None:
+    code = start(project, project / "cart.py")
+    known_green(code)
+    kill(code)
+    assert regreen(code) == "Regreen stopped"
+    assert buttons(code, ENDED) == ["Restart", "Show Log"]
+    stays(code, lambda: (len(code.notifications()), len(servers(code))), (1, 0), QUIET_SECONDS)
+    code.picture("the server was killed")
+
+    answer(code, ENDED, "Restart")
+    regreen_is_up(code)
+    kill(code)
+    stays(code, lambda: (len(code.notifications()), len(servers(code))), (1, 0), QUIET_SECONDS)
+    answer(code, ENDED, "Show Log")
+    code.until(lambda: ENDED in " ".join(texts(code.page.locator(".part.panel .view-lines"))))
+    assert regreen(code) == "Regreen stopped"
+
+    code.command("Regreen: Restart Server")
+    regreen_is_up(code)
+    assert len(servers(code)) == 1
+    code.show(project / "cart.py")
+    heals(code, project)
+    assert code.notifications() == []
+
+
+# ------------------------------------------------------------------ there is none
+
+
+def test_a_path_that_does_not_exist_is_named_and_emptying_the_setting_starts_the_server(
+    project: Path, start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "bin" / "regreen").symlink_to(OURS)
+    nowhere = tmp_path / "nowhere" / "regreen"
+    code = start(project, project / "cart.py", settings={"regreen.path": str(nowhere)})
+    said = told(code, "Regreen cannot start")
+    assert said.endswith(
+        f"The setting regreen.path names {nowhere}, which does not exist. Correct it, or empty it to let Regreen be found."
+    )
+    assert buttons(code, said) == ["Open Setting", "Try Again", "Show Log"]
+    assert regreen(code) == "Regreen stopped"
+    code.picture("a path that does not exist")
+
+    answer(code, "Regreen cannot start", "Open Setting")
+    code.until(lambda: code.active_tab() == "Settings")
+    code.picture("the setting")
+    box = code.page.locator('.settings-editor .setting-item-contents[data-key="regreen.path"] input')
+    box.wait_for()
+    assert box.input_value() == str(nowhere)
+    box.fill("")
+    regreen_is_up(code)
+    assert f"PATH: {tmp_path / 'bin' / 'regreen'} taken" in our_log(code)
+    code.show(project / "cart.py")
+    heals(code, project)
+
+
+OLD_PYTHON = """#!/bin/sh
+echo "$0" >> {calls}
+echo '["cpython", "3.8.10", true, "{path}"]'
+"""
+
+
+def test_with_a_python_that_is_too_old_one_message_says_what_is_needed(
+    project: Path, start: Start, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    programs, calls = tmp_path / "old", tmp_path / "calls"
+    programs.mkdir()
+    python = programs / "python3"
+    python.write_text(OLD_PYTHON.format(calls=calls, path=python), "utf-8")
+    python.chmod(0o755)
+    environment["PATH"] = str(programs)
+    code = start(project, project / "cart.py", settings={"regreen.path": ""})
+    said = told(code, "Regreen cannot start")
+    assert "Regreen itself needs Python 3.10 or newer, which need not be your project's." in said
+    assert said.endswith(f"Found: 3.8.10 ({python}).")
+    assert buttons(code, said) == ["Get Python", "Try Again", "Show Log"]
+    assert regreen(code) == "Regreen stopped"
+    code.picture("a Python that is too old")
+    once = calls.read_text()
+    stays(code, lambda: (len(code.notifications()), calls.read_text()), (1, once), QUIET_SECONDS)
