@@ -72,6 +72,8 @@ def _keep_code_out_of_the_log() -> None:
         logger = logging.getLogger(name)
         logger.setLevel(logging.WARNING)
         logger.addFilter(lambda record: not record.exc_info)
+    # It warns of each request that the client gave up when the answer was on its way already.
+    logging.getLogger("pygls.protocol.json_rpc").setLevel(logging.ERROR)
 
 
 __all__ = ["Options", "Server", "serve"]
