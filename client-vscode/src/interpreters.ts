@@ -49,9 +49,13 @@ export class Interpreters implements vscode.Disposable {
     ] as const) {
       const chooser = this.choosers.get(id) ?? this.adopt(id, adopt);
       this.choosers.set(id, chooser);
-      const path = await (await chooser)?.chosen(scope);
-      if (path !== undefined) {
-        return path;
+      try {
+        const path = await (await chooser)?.chosen(scope);
+        if (path !== undefined) {
+          return path;
+        }
+      } catch (error) {
+        this.log.warn(`${id} does not tell which Python is chosen for ${scope.fsPath}: ${String(error)}`);
       }
     }
     return undefined;

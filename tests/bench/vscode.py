@@ -18,7 +18,7 @@ from typing import Any
 
 import psutil
 from tests.bench.measures import Measure
-from tests.editors.conftest import BRIEF, CART, TESTS
+from tests.editors.conftest import BRIEF, CART, write_shop
 from tests.editors.nvim import processes
 from tests.lsp.editor import VS_CODE, Editor
 from tests.vscode import codeserver
@@ -104,11 +104,7 @@ def _packed(folder: Path) -> Path:
 
 def _place(folder: Path) -> Path:
     """A folder with the project in it, all green."""
-    root = folder / "shop"
-    root.mkdir(parents=True)
-    (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n', encoding="utf-8")
-    (root / "cart.py").write_text(CART, encoding="utf-8")
-    (root / "test_cart.py").write_text(TESTS, encoding="utf-8")
+    write_shop(folder / "shop")
     return folder
 
 

@@ -50,8 +50,12 @@ Start = Callable[..., Neovim]
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project with green tests."""
-    root = tmp_path / "shop"
-    root.mkdir()
+    return write_shop(tmp_path / "shop")
+
+
+def write_shop(root: Path) -> Path:
+    """Write the project into a new folder, and return that."""
+    root.mkdir(parents=True)
     (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n', encoding="utf-8")
     (root / "cart.py").write_text(CART, encoding="utf-8")
     (root / "test_cart.py").write_text(TESTS, encoding="utf-8")

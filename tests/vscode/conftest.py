@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from tests.editors.conftest import BRIEF, CART, TESTS
+from tests.editors.conftest import BRIEF, write_shop
 
 from .codeserver import MANIFEST, REPOSITORY, CodeServer, code_server, install
 from .window import browser
@@ -76,12 +76,7 @@ def extensions(shared: Path, vsix: Path) -> Path:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project with green tests."""
-    root = tmp_path / "shop"
-    root.mkdir()
-    (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n', encoding="utf-8")
-    (root / "cart.py").write_text(CART, encoding="utf-8")
-    (root / "test_cart.py").write_text(TESTS, encoding="utf-8")
-    return root
+    return write_shop(tmp_path / "shop")
 
 
 @pytest.fixture

@@ -101,7 +101,8 @@ exports.activate = () => {
     },
     getEnvironment: async (scope) => {
       const place = Object.keys(chosen).find((each) => scope.fsPath.endsWith("/" + each));
-      return place === undefined ? undefined : { execInfo: { run: { executable: INTERPRETERS[chosen[place]] } } };
+      if (place === undefined) throw new Error("no environment here");
+      return { execInfo: { run: { executable: INTERPRETERS[chosen[place]] } } };
     },
     onDidChangeEnvironment: changed.event,
   };

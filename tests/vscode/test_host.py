@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
@@ -118,7 +119,7 @@ def test_the_environments_extension_outranks_it_for_each_project_of_a_folder(
     environments = chosen(ENVIRONMENTS, {"one": "first", "two": "second"}, interpreters)
     add(extensions, "ms-python.vscode-python-envs", environments)
     shop = tmp_path / "shop"
-    for name in ("one", "two"):
+    for name in ("one", "two", "three"):
         write(shop / name, {"pyproject.toml": CONFIG, f"test_{name}.py": WHICH})
     run_inside("environments", shop)
 
@@ -174,12 +175,16 @@ def recorded(program: Path, record: Path) -> dict[str, object]:
 def test_the_test_explorer_lists_red_tests_with_their_fixes_once_the_setting_asks_for_it(
     project: Path, start: Start
 ) -> None:
-    code = start(project, project / "cart.py", settings={"regreen.testExplorer": True})
+    code = start(project, project / "cart.py")
     known_green(code)
     bug(code)
     fix_is_ready(code)
     code.command("Testing: Focus on Test Explorer View")
     rows = code.page.locator(".test-explorer .monaco-list-row")
+    code.until(lambda: "No tests have been found" in " ".join(texts(code.page.locator(".part.sidebar"))))
+    file = code.server.user_data / "User" / "settings.json"
+    settings = json.loads(file.read_text("utf-8"))
+    file.write_text(json.dumps({**settings, "regreen.testExplorer": True}), "utf-8")
     code.until(lambda: any("test_total" in row for row in texts(rows)))
     code.picture("test explorer")
     listed = texts(rows)

@@ -11,6 +11,10 @@ test("each project of a folder has the interpreter that was chosen for it, whate
   assert.equal(await nameOf("two/test_two.py"), "second");
 });
 
+test("where it fails to tell, the Python extension is asked", async () => {
+  assert.equal(await nameOf("three/test_three.py"), "third");
+});
+
 test("another one that is chosen for a project runs its tests from then on, and only its", async () => {
   await choose("ms-python.vscode-python-envs", "two", "third");
   await until("the third runs them", async () => (await nameOf("two/test_two.py")) === "third", 20);

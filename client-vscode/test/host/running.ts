@@ -26,14 +26,15 @@ export async function run(): Promise<void> {
 /** Wait until a question has an answer other than undefined and false, and give it. */
 export async function until<T>(what: string, ask: () => T | Promise<T>, seconds = 60): Promise<Exclude<T, undefined | false>> {
   const deadline = Date.now() + seconds * 1000;
-  while (Date.now() < deadline) {
+  let asked = 0;
+  for (; Date.now() < deadline; asked += 1) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) {
       return answer as Exclude<T, undefined | false>;
     }
     await pause(50);
   }
-  throw new assert.AssertionError({ message: `${what}: not within ${seconds} s` });
+  throw new assert.AssertionError({ message: `${what}: not within ${seconds} s, asked ${asked} times` });
 }
 
 /** A file of the only open folder. */
@@ -67,7 +68,6 @@ export async function actions(name: string, line: number): Promise<vscode.CodeAc
   await vscode.workspace.openTextDocument(file(name));
   const range = new vscode.Range(line, 4, line, 4);
   const found = await vscode.commands.executeCommand<vscode.CodeAction[]>("vscode.executeCodeActionProvider", file(name), range);
-  console.log("DEBUG " + JSON.stringify(found.map((a) => [a.title, a.kind?.value, a.isPreferred])));
   return found.filter((action) => action.kind?.value === "quickfix.regreen");
 }
 
