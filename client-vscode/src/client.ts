@@ -198,7 +198,7 @@ function withoutKeys(log: vscode.LogOutputChannel, keys: Record<string, string>)
 function remedies(problem: ServerProblem): Record<string, () => unknown> {
   switch (problem.kind) {
     case "bad-setting":
-      return { "Open Setting": () => vscode.commands.executeCommand("workbench.action.openSettings", "regreen.path") };
+      return { "Open Setting": openPathSetting };
     case "old-python":
     case "no-python":
       return { "Get Python": () => vscode.env.openExternal(vscode.Uri.parse("https://www.python.org/downloads/")) };
@@ -207,4 +207,10 @@ function remedies(problem: ServerProblem): Record<string, () => unknown> {
     default:
       return {};
   }
+}
+
+/** Show `regreen.path` where it can be changed: it is the machine's, and so not among the user's settings of a remote window. */
+function openPathSetting(): Thenable<unknown> {
+  const where = vscode.env.remoteName === undefined ? "openSettings" : "openRemoteSettings";
+  return vscode.commands.executeCommand(`workbench.action.${where}`, { query: "regreen.path" });
 }

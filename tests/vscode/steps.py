@@ -28,7 +28,7 @@ def known_green(code: Workbench) -> None:
 
 def regreen_is_up(code: Workbench) -> None:
     """Wait until the server serves."""
-    code.until(lambda: regreen(code) and "starts" not in regreen(code))
+    code.until(lambda: regreen(code) and not regreen(code).startswith(("Regreen starts", "Regreen stopped")))
 
 
 def regreen(code: Workbench) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import os
 import socketserver
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.editors.conftest import CART
 
-from .conftest import OURS, PLAIN, Start
+from .conftest import OURS, Start
 from .steps import (
     answer,
     bug,
@@ -27,7 +26,7 @@ from .steps import (
     stays,
     told,
 )
-from .window import labels, texts
+from .window import texts
 from .workbench import Workbench
 
 ENDED = "Regreen's server ended unexpectedly. Nothing of yours was changed."
@@ -62,6 +61,12 @@ def dismiss(code: Workbench, words: str) -> None:
     code.until(lambda: not any(words in text for text in code.notifications()))
 
 
+def have_path(environment: dict[str, str], *folders: Path) -> None:
+    """Let VS Code's PATH be these folders: it takes its variables of the user's login shell, which starts with the system's."""
+    environment["PATH"] = os.pathsep.join(map(str, folders))
+    Path(environment["HOME"], ".profile").write_text(f"export PATH='{environment['PATH']}'\n", "utf-8")
+
+
 def kill(code: Workbench) -> None:
     """Kill the server, and wait until that is told."""
     (server,) = servers(code)
@@ -92,8 +97,9 @@ def asked(environment: dict[str, str]) -> Iterator[list[str]]:
 
 
 def test_without_any_regreen_the_extension_makes_its_own_of_its_wheels_and_once(
-    project: Path, start: Start, asked: list[str]
+    project: Path, start: Start, tmp_path: Path, environment: dict[str, str], asked: list[str]
 ) -> None:
+    have_path(environment, tmp_path / "bin")
     code = start(project, project / "cart.py", settings={"regreen.path": ""})
     code.until(lambda: "PATH: no regreen" in our_log(code), 120)
     storage = code.server.user_data / "User/globalStorage/regreen.regreen"
@@ -144,12 +150,32 @@ def test_when_the_server_is_killed_one_message_says_so_and_restart_serves_again(
     assert code.notifications() == []
 
 
+def test_a_server_that_ends_before_it_serves_is_told_once(
+    project: Path, start: Start, tmp_path: Path
+) -> None:
+    broken = tmp_path / "regreen"
+    broken.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "regreen 0.1.0" && exit 0\nexit 3\n', "utf-8")
+    broken.chmod(0o755)
+    code = start(project, project / "cart.py", settings={"regreen.path": str(broken)})
+    said = told(code, "Regreen")
+    assert buttons(code, said)[-1] == "Show Log"
+    stays(code, lambda: (code.notifications(), regreen(code)), ([said], "Regreen stopped"), QUIET_SECONDS)
+    code.picture("a server that ends at once")
+    (tmp_path / "real").symlink_to(OURS)
+    broken.unlink()
+    (tmp_path / "real").rename(broken)
+    answer(code, said, buttons(code, said)[0])
+    regreen_is_up(code)
+    assert code.notifications() == []
+
+
 # ------------------------------------------------------------------ there is none
 
 
 def test_a_path_that_does_not_exist_is_named_and_emptying_the_setting_starts_the_server(
-    project: Path, start: Start, tmp_path: Path
+    project: Path, start: Start, tmp_path: Path, environment: dict[str, str]
 ) -> None:
+    have_path(environment, tmp_path / "bin")
     (tmp_path / "bin" / "regreen").symlink_to(OURS)
     nowhere = tmp_path / "nowhere" / "regreen"
     code = start(project, project / "cart.py", settings={"regreen.path": str(nowhere)})
@@ -162,14 +188,14 @@ def test_a_path_that_does_not_exist_is_named_and_emptying_the_setting_starts_the
     code.picture("a path that does not exist")
 
     answer(code, "Regreen cannot start", "Open Setting")
-    code.until(lambda: code.active_tab() == "Settings")
-    code.picture("the setting")
     box = code.page.locator('.settings-editor .setting-item-contents[data-key="regreen.path"] input')
-    box.wait_for()
-    assert box.input_value() == str(nowhere)
+    code.until(lambda: box.input_value() == str(nowhere))
+    code.picture("the setting")
     box.fill("")
     regreen_is_up(code)
     assert f"PATH: {tmp_path / 'bin' / 'regreen'} taken" in our_log(code)
+    code.page.locator(".settings-editor").press("Escape")
+    code.until(lambda: code.page.locator(".settings-editor").count() == 0)
     code.show(project / "cart.py")
     heals(code, project)
 
@@ -188,7 +214,7 @@ def test_with_a_python_that_is_too_old_one_message_says_what_is_needed(
     python = programs / "python3"
     python.write_text(OLD_PYTHON.format(calls=calls, path=python), "utf-8")
     python.chmod(0o755)
-    environment["PATH"] = str(programs)
+    have_path(environment, programs)
     code = start(project, project / "cart.py", settings={"regreen.path": ""})
     said = told(code, "Regreen cannot start")
     assert "Regreen itself needs Python 3.10 or newer, which need not be your project's." in said
