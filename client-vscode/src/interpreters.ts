@@ -6,6 +6,9 @@ interface Chooser {
   chosen(scope: vscode.Uri): Promise<string | undefined>;
 }
 
+/** How long another extension may take to start before it is done without, in milliseconds. */
+const PATIENCE_MS = 20_000;
+
 /** What is used of the Python Environments extension. */
 interface EnvironmentsApi {
   getEnvironment(scope: vscode.Uri): Promise<{ execInfo?: { run?: { executable?: string } } } | undefined>;
@@ -27,19 +30,19 @@ interface PythonApi {
  */
 export class Interpreters implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
-  private readonly disposables: { dispose(): unknown }[] = [this.changed];
+  private readonly subscriptions: vscode.Disposable[] = [];
+  private readonly extensionsChanged: vscode.Disposable;
   private readonly choosers = new Map<string, Promise<Chooser | undefined>>();
 
   /** Somewhere another interpreter was chosen. */
   readonly onDidChange = this.changed.event;
 
   constructor(private readonly log: vscode.LogOutputChannel) {
-    this.disposables.push(
-      vscode.extensions.onDidChange(() => {
-        this.choosers.clear();
-        this.changed.fire();
-      }),
-    );
+    this.extensionsChanged = vscode.extensions.onDidChange(() => {
+      this.choosers.clear();
+      this.unsubscribe();
+      this.changed.fire();
+    });
   }
 
   async chosen(scope: vscode.Uri): Promise<string | undefined> {
@@ -67,7 +70,7 @@ export class Interpreters implements vscode.Disposable {
       return undefined;
     }
     try {
-      return make(await extension.activate());
+      return make(await inTime(extension.activate()));
     } catch (error) {
       this.log.warn(`${id} does not tell which Python is chosen: ${String(error)}`);
       return undefined;
@@ -80,13 +83,13 @@ export class Interpreters implements vscode.Disposable {
     if (api === undefined) {
       return undefined;
     }
-    this.disposables.push(api.onDidChangeEnvironment(this.tell));
+    this.subscriptions.push(api.onDidChangeEnvironment(this.tell));
     return { chosen: async (scope) => (await api.getEnvironment(scope))?.execInfo?.run?.executable };
   };
 
   private readonly python = (exports: unknown): Chooser => {
     const { environments } = exports as PythonApi;
-    this.disposables.push(environments.onDidChangeActiveEnvironmentPath(this.tell));
+    this.subscriptions.push(environments.onDidChangeActiveEnvironmentPath(this.tell));
     return {
       chosen: async (scope) => {
         const active = environments.getActiveEnvironmentPath(scope);
@@ -99,9 +102,30 @@ export class Interpreters implements vscode.Disposable {
     this.changed.fire();
   };
 
-  dispose(): void {
-    for (const disposable of this.disposables.splice(0)) {
-      disposable.dispose();
+  private unsubscribe(): void {
+    for (const subscription of this.subscriptions.splice(0)) {
+      subscription.dispose();
     }
+  }
+
+  dispose(): void {
+    this.unsubscribe();
+    this.extensionsChanged.dispose();
+    this.changed.dispose();
+  }
+}
+
+/** What is promised; rejects when it takes so long that our server would seem not to start. */
+async function inTime<T>(promised: PromiseLike<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`it was not ready after ${PATIENCE_MS / 1000} s`));
+    }, PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([promised, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -17,7 +17,7 @@ export interface Listeners {
 }
 
 /** Settings that are this extension's alone. */
-const OWN_SETTINGS = new Set(["path", "testExplorer", "trace"]);
+const OWN_SETTINGS = new Set(["path", "testExplorer"]);
 const SERVER = "regreen.server.";
 
 export function middleware(to: Listeners): Middleware {

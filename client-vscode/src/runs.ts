@@ -32,10 +32,7 @@ export class Runs implements vscode.Disposable {
 
   /** Run tests: of a node id, of a file, or all. */
   async runTests(argument: Argument): Promise<void> {
-    if (await this.ask("runTests", "Running tests", argument)) {
-      const red = this.client.statuses.reduce((sum, status) => sum + status.red, 0);
-      vscode.window.setStatusBarMessage(red === 0 ? "Regreen: all green" : `Regreen: ${red} red`, 5000);
-    }
+    await this.ask("runTests", "Running tests", argument); // how it ended is in the status bar
   }
 
   /** Look for fixes of one red test, of a file's, or of all, and tell what was found. */

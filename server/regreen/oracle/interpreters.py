@@ -134,7 +134,7 @@ def _nothing(settings: Settings, steps: list[SearchStep]) -> EnvironmentProblem:
         return EnvironmentProblem(
             f"The interpreter of the setting regreen.interpreter, {settings.interpreter}, cannot be used: "
             f"{steps[-1].result}.",
-            "Correct the setting, or empty it to have one found.",
+            "Correct the setting, or empty it to have one found; where it is empty, your editor chose this one.",
         )
     return EnvironmentProblem(
         "No Python was found for the tests.",

@@ -35,13 +35,6 @@ VSCODE_ONLY: Mapping[str, dict[str, Any]] = {
         "scope": "window",
         "markdownDescription": "List red tests with their fixes in the Test Explorer, beside what other extensions list there.",
     },
-    "trace.server": {
-        "type": "string",
-        "default": "off",
-        "enum": ["off", "messages", "verbose"],
-        "scope": "window",
-        "markdownDescription": "Write what passes between VS Code and the server into the log. `verbose` writes your code, too.",
-    },
 }
 """What is the extension's own to read; the server never sees it."""
 
