@@ -110,13 +110,13 @@ export class Client implements vscode.Disposable {
         this.log.info(line);
       });
       const keys = await this.parts.keys();
-      const client = new LanguageClient("regreen", "Regreen", { command, args: [...args] }, this.options(keys));
+      const client = new Connection("regreen", "Regreen", { command, args: [...args] }, this.options(keys));
       this.client = client;
       client.onNotification("regreen/status", (status: ProjectStatus) => {
         this.statusByRoot.set(status.root, status);
         this.changed.fire();
       });
-      await client.start();
+      await client.start().catch(neverServed);
       this.live("serving");
     } catch (error) {
       this.live("stopped");
@@ -140,7 +140,7 @@ export class Client implements vscode.Disposable {
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue }),
         closed: () => {
-          if (!this.stopping) {
+          if (!this.stopping && this.life === "serving") {
             this.live("stopped");
             void this.tellOfCrash();
           }
@@ -184,6 +184,18 @@ export class Client implements vscode.Disposable {
       await actions[picked]?.();
     }
   }
+}
+
+/** What goes wrong between VS Code and the server is logged: `Client` tells the user, once and in its words. */
+class Connection extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+function neverServed(error: unknown): never {
+  const what = error instanceof Error ? error.message : String(error);
+  throw new Error(`its server ended, or failed, before it served (${what}). The log has what it said.`);
 }
 
 /** The log for what passes between VS Code and the server: the keys are in the first message, and are left out. */

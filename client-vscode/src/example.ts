@@ -36,7 +36,7 @@ export class Example {
     await this.context.globalState.update(OPENED, undefined);
     const test = vscode.Uri.joinPath(folder, "test_shop.py");
     await vscode.window.showTextDocument(test, { preview: false });
-    if (!(await goOn("This is a small shop. One of its tests is red, because `shop.py` has a bug.", "Find the Fix"))) {
+    if (!(await goOn("This is a small shop. Three of its tests are red, because `shop.py` has a bug.", "Find the Fix"))) {
       return;
     }
     if (!(await this.runs.find({ root: folder.fsPath }))) {
@@ -57,12 +57,15 @@ export class Example {
       "Left is the code as it is, right with the fix. In your own projects the same is behind the lightbulb.",
       "Apply",
     );
-    if (next === undefined || !(await applyFix(this.client, fix.fix))) {
+    if (next === undefined) {
       return;
     }
     await this.preview.discard();
     const document = await vscode.workspace.openTextDocument(vscode.Uri.joinPath(folder, "shop.py"));
     await vscode.window.showTextDocument(document, { preview: false });
+    if (!(await applyFix(this.client, fix.fix))) {
+      return;
+    }
     await document.save();
     await vscode.window.showInformationMessage("Green. In a project of your own: save a file, and Regreen runs what it affects.");
   }

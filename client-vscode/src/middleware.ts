@@ -40,7 +40,7 @@ export function middleware(to: Listeners): Middleware {
       return done ? undefined : next(name, args);
     },
     handleWorkDoneProgress: (_token, value) => {
-      const title = "title" in value ? value.title : "";
+      const title = "title" in value ? value.title.replace(/^Regreen: /, "") : ""; // whoever shows it says whose it is
       to.progress(value.kind === "end" ? "" : (value.message ?? title));
     },
     resolveCodeAction: async (item, token, next) => {

@@ -113,7 +113,7 @@ def tab(code: Workbench, beginning: str) -> None:
     code.page.locator(".tabs-container .tab").nth(at).click()
 
 
-def stays(code: Workbench, look: Callable[[], T], as_it_is: T, seconds: float) -> None:
+def stays(code: Workbench, look: Callable[[], object], as_it_is: object, seconds: float) -> None:
     """Look for some time at what must not change: where that nothing happens has to be shown."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -14,7 +14,7 @@ from .workbench import Workbench
 
 EXAMPLE = REPOSITORY / "client-vscode/media/example"
 FOUND_PYTHON = {"regreen.interpreter": "", "regreen.heal.maxCandidates": 3000}
-FIRST = "This is a small shop. One of its tests is red"
+FIRST = "This is a small shop. Three of its tests are red"
 SECOND = "Found, and verified in a private copy: "
 THIRD = "Left is the code as it is, right with the fix."
 LAST = "Green. In a project of your own: save a file, and Regreen runs what it affects."
@@ -40,6 +40,8 @@ def empty_window(start: Start, tmp_path: Path) -> Callable[[], Workbench]:
         code = start(folder, settings=FOUND_PYTHON)
         code.page.goto(f"http://{code.server.authority}/?ew=true", wait_until="commit")
         code.page.locator(".monaco-workbench .statusbar-item").first.wait_for(timeout=60_000)
+        code.until(lambda: any("Try an Example" in item for item in code.palette("Regreen: Try")))
+        code.press("Escape")
         return code
 
     return begin
@@ -60,6 +62,7 @@ def walk(code: Workbench, folder: Path) -> None:
     said = told(code, SECOND)
     assert "in shop.py:" in said
     assert said.endswith("No file has changed.")
+    code.until(lambda: sum("Fix ready" in lens for lens in code.lenses()) == 3)
     code.picture("the second message")
     answer(code, SECOND, "Preview It")
     told(code, THIRD)
@@ -72,6 +75,7 @@ def walk(code: Workbench, folder: Path) -> None:
     code.until(lambda: code.active_tab() == "shop.py" and not code.modified())
     assert "result += price" in (folder / "shop.py").read_text()
     is_green(code)
+    assert code.notifications() == [LAST]
     code.picture("the last message")
 
 

@@ -150,21 +150,27 @@ def test_when_the_server_is_killed_one_message_says_so_and_restart_serves_again(
     assert code.notifications() == []
 
 
+@pytest.mark.parametrize(
+    "ending", ["exit 3", "read line; echo 'out of order' >&2; exit 3"], ids=["at once", "later"]
+)
 def test_a_server_that_ends_before_it_serves_is_told_once(
-    project: Path, start: Start, tmp_path: Path
+    project: Path, start: Start, tmp_path: Path, ending: str
 ) -> None:
     broken = tmp_path / "regreen"
-    broken.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "regreen 0.1.0" && exit 0\nexit 3\n', "utf-8")
+    broken.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "regreen 0.1.0" && exit 0\n{ending}\n', "utf-8"
+    )
     broken.chmod(0o755)
     code = start(project, project / "cart.py", settings={"regreen.path": str(broken)})
     said = told(code, "Regreen")
-    assert buttons(code, said)[-1] == "Show Log"
+    assert said.startswith("Regreen cannot start: its server ended, or failed, before it served (")
+    assert buttons(code, said) == ["Try Again", "Show Log"]
     stays(code, lambda: (code.notifications(), regreen(code)), ([said], "Regreen stopped"), QUIET_SECONDS)
     code.picture("a server that ends at once")
     (tmp_path / "real").symlink_to(OURS)
     broken.unlink()
     (tmp_path / "real").rename(broken)
-    answer(code, said, buttons(code, said)[0])
+    answer(code, said, "Try Again")
     regreen_is_up(code)
     assert code.notifications() == []
 
