@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .codeserver import MANIFEST
 from .conftest import PLAIN, Start
-from .steps import bug, fix_is_ready, known_green, our_log, regreen, regreen_is_up, servers, told
+from .steps import bug, fix_is_ready, known_green, our_log, regreen, regreen_is_up, servers
 from .window import QUICK_INPUT, texts
 from .workbench import Workbench
 
@@ -145,6 +145,11 @@ ELSEWHERE = {"menu", "setApiKey", "tryExample", "showLog", "restart", "fetchServ
 """Commands that other scenarios run."""
 
 
+def says_only(code: Workbench, words: str) -> None:
+    """Wait until this is the only notification: the progress of what was asked for fades meanwhile."""
+    code.until(lambda: code.notifications() == [words])
+
+
 def test_every_command_does_something_or_says_why_not_where_nothing_is_red(
     project: Path, start: Start
 ) -> None:
@@ -161,8 +166,7 @@ def test_every_command_does_something_or_says_why_not_where_nothing_is_red(
     for name, words in ANSWERS.items():
         code.command(f"Regreen: {titles[name]}")
         if words:
-            told(code, words)
-            assert code.notifications() == [words]
+            says_only(code, words)
             code.command("Notifications: Clear All Notifications")
         code.until(lambda: regreen(code).startswith("All green") and code.notifications() == [])
     assert regreen(code) == "All green, auto-heal on save is on"

@@ -166,8 +166,11 @@ class Window:
         return self.until(self.items)
 
     def command(self, title: str) -> None:
-        """Run a command by its title in the palette, category included: `Regreen: Show Log`."""
-        self.palette(title)
+        """Run a command by its title in the palette, category included: `Regreen: Show Log`.
+
+        A palette that was opened before an extension came does not get its commands: it is opened anew.
+        """
+        self.until(lambda: any(item.startswith(title) for item in self.palette(title)))
         self.choose(title)
 
 
