@@ -23,7 +23,7 @@ from tests.editors.nvim import processes
 from tests.lsp.editor import VS_CODE, Editor
 from tests.vscode import codeserver
 from tests.vscode.conftest import OURS, PLAIN, variables
-from tests.vscode.steps import is_green, known_green, regreen_is_up
+from tests.vscode.steps import is_green, known_green, regreen_is_up, tab
 from tests.vscode.window import browser
 from tests.vscode.workbench import Workbench
 
@@ -214,7 +214,7 @@ def _activation(code: Workbench) -> float:
     code.command("Developer: Show Running Extensions")
     row = code.page.locator(".runtime-extensions-editor .extension", has_text="Regreen").first
     told: list[str] = code.until(lambda: re.findall(r"(\d+)\s*ms", row.inner_text()))
-    code.press("Control+F4")
+    tab(code, "cart.py")
     return float(told[0])
 
 

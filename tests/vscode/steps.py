@@ -135,17 +135,16 @@ def logged(server: CodeServer) -> str:
 def tooltip(code: Workbench) -> list[str]:
     """The paragraphs of the tooltip of Regreen's entry in the status bar.
 
-    An entry that changes its text as the mouse arrives shows none: the mouse leaves, and comes again.
+    One that is redrawn just as the mouse comes shows none, until the mouse comes again.
     """
-    paragraphs = code.page.locator(".monaco-hover:visible p")
+    shown = code.page.locator(".monaco-hover:visible")
 
     def hovered() -> list[str]:
         code.page.mouse.move(800, 300)
-        code.until(lambda: code.page.locator(".monaco-hover:visible").count() == 0)
+        code.until(lambda: shown.count() == 0)
         code.page.locator('.statusbar-item[aria-label^="Regreen"]:visible').first.hover()
-        with suppress(AssertionError):
-            return code.until(lambda: texts(paragraphs), 3)
-        return []
+        shown.locator("p").first.wait_for(timeout=3000)
+        return texts(shown.locator("p"))
 
     return code.until(hovered)
 

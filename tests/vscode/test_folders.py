@@ -11,7 +11,6 @@ from tests.lsp.projects import write
 
 from .conftest import PLAIN, Start
 from .steps import bug, click_lens, fix_is_ready, is_green, known_green, regreen, tooltip
-from .window import QUICK_INPUT
 from .workbench import Workbench
 
 MODULE = """\
@@ -71,16 +70,6 @@ def start_with(start: Start, file: Path) -> Workbench:
     return start(file, settings={"regreen.interpreter": ""})
 
 
-def name_folder(code: Workbench, folder: Path, button: str) -> None:
-    """Write the path of a folder into the dialog of files, which has a folder of its own in it as soon as it is ready."""
-    box = code.page.locator(f"{QUICK_INPUT} input.input")
-    code.until(lambda: box.input_value().endswith("/"))
-    box.fill(f"{folder}/")
-    inside = {"..", *(entry.name for entry in folder.iterdir() if entry.is_dir())}
-    code.until(lambda: set(code.items()) == inside)
-    code.page.locator(QUICK_INPUT).get_by_role("button", name=button, exact=True).click()
-
-
 def told_of(code: Workbench, folder: str) -> str:
     """What the tooltip of the status bar says of a folder; empty if it does not name it."""
     return next((line for line in tooltip(code) if line.startswith(f"{folder}: ")), "")
@@ -127,12 +116,12 @@ def test_a_folder_that_is_added_is_served_and_one_that_is_removed_is_not(
     tmp_path: Path, start: Start
 ) -> None:
     shop, bank = (project_of(tmp_path / name) for name in ("shop", "bank"))
-    code = start_with(start, workspace(tmp_path / "growing.code-workspace", [shop]))
+    file = tmp_path / "growing.code-workspace"
+    code = start_with(start, workspace(file, [shop]))
     known_green(code)
     assert told_of(code, "bank") == ""
 
-    code.command("Workspaces: Add Folder to Workspace...")
-    name_folder(code, bank, "Add")
+    workspace(file, [shop, bank])
     code.until(lambda: told_of(code, "bank"))
     code.show(bank / "account.py")
     code.command("Regreen: Run Tests")

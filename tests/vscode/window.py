@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -170,7 +170,15 @@ class Window:
 
         A palette that was opened before an extension came does not get its commands: it is opened anew.
         """
-        self.until(lambda: any(item.startswith(title) for item in self.palette(title)))
+
+        def offered() -> bool:
+            self.palette(title)
+            with suppress(AssertionError):
+                return self.until(lambda: any(item.startswith(title) for item in self.items()), 3)
+            self.press("Escape")
+            return False
+
+        self.until(offered)
         self.choose(title)
 
 
