@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,14 +76,29 @@ def chromium() -> str:
     )
 
 
+def succeeds(command: Sequence[str]) -> None:
+    """Run a program in the repository, without any gallery of extensions.
+
+    Raises:
+        AssertionError: it failed; tells what it said.
+    """
+    run = subprocess.run(
+        command,
+        check=False,
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env=_offline(os.environ),
+    )
+    assert run.returncode == 0, f"{run.stdout}\n{run.stderr}"
+
+
 def install(vsix: Path, extensions: Path) -> None:
     """Install a packaged extension into a folder of extensions, as a user does from a file."""
     installed()
     command = [*_command(extensions.with_name("user-data"), extensions), "--install-extension", str(vsix)]
-    run = subprocess.run(
-        command, check=False, capture_output=True, text=True, timeout=120, env=_offline(os.environ)
-    )
-    assert run.returncode == 0, f"{run.stdout}\n{run.stderr}"
+    succeeds(command)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack
@@ -16,7 +15,7 @@ import pytest
 from filelock import FileLock
 from tests.editors.conftest import BRIEF, write_shop
 
-from .codeserver import MANIFEST, REPOSITORY, CodeServer, code_server, install
+from .codeserver import MANIFEST, REPOSITORY, CodeServer, code_server, install, succeeds
 from .window import browser
 from .workbench import Workbench
 
@@ -49,15 +48,7 @@ def vsix(shared: Path) -> Path:
         if not packaged.exists():
             npm = shutil.which("npm")
             assert npm, "These tests need npm: run `make deps`."
-            run = subprocess.run(
-                [npm, "run", "package"],
-                check=False,
-                cwd=REPOSITORY,
-                capture_output=True,
-                text=True,
-                timeout=200,
-            )
-            assert run.returncode == 0, f"{run.stdout}\n{run.stderr}"
+            succeeds([npm, "run", "package"])
             shutil.copy(REPOSITORY / "dist" / packaged.name, packaged)
     return packaged
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from pathlib import Path
 
 import psutil
+from playwright.sync_api import FrameLocator
+from tests.editors.conftest import CART
 from tests.editors.nvim import processes
 
 from .codeserver import CodeServer
 from .window import texts
 from .workbench import Workbench
-
-T = TypeVar("T")
 
 ROWS = ".action-widget .monaco-list-row.action"
 
@@ -158,3 +158,23 @@ def servers(code: Workbench) -> list[psutil.Process]:
             if command[-1:] == ["--stdio"] and any("regreen" in part for part in command):
                 found.append(process)
     return found
+
+
+def heals(code: Workbench, project: Path) -> None:
+    """From green to a bug and back: what only a server that works can do."""
+    known_green(code)
+    bug(code)
+    fix_is_ready(code)
+    code.go(4, 8)
+    pick(code, "Fix test_")
+    code.until(code.modified)
+    code.save()
+    is_green(code)
+    assert (project / "cart.py").read_text() == CART
+
+
+def report(code: Workbench, name: str) -> FrameLocator:
+    """Open the report of a red test; the page in it."""
+    code.command("Regreen: Show Report")
+    code.choose(name)
+    return code.page.frame_locator("iframe.webview").frame_locator("iframe#active-frame")

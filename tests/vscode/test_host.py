@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,10 @@ from filelock import FileLock
 from tests.lsp.projects import CONFIG
 from tests.lsp.projects import environment as make_environment
 
-from .codeserver import REPOSITORY, CodeServer, run_in_extension_host
+from .codeserver import REPOSITORY, CodeServer, run_in_extension_host, succeeds
 from .conftest import OURS, PLAIN, Start
 from .standins import ENVIRONMENTS, PYTHON, SWITCHED_OFF, add, chosen, write
-from .steps import bug, fix_is_ready, known_green, logged, our_log, regreen_is_up
+from .steps import bug, fix_is_ready, known_green, logged, our_log, regreen_is_up, report
 from .window import browser, texts
 
 RunInside = Callable[..., str]
@@ -40,15 +39,7 @@ def bundles(shared: Path) -> Path:
     with FileLock(shared / "host-tests.lock"):
         if not folder.exists():
             script = REPOSITORY / "client-vscode" / "scripts" / "host-tests.mjs"
-            run = subprocess.run(
-                ["node", str(script), str(folder)],
-                check=False,
-                cwd=REPOSITORY,
-                capture_output=True,
-                text=True,
-                timeout=60,
-            )
-            assert run.returncode == 0, f"{run.stdout}\n{run.stderr}"
+            succeeds(["node", str(script), str(folder)])
     return folder
 
 
@@ -197,9 +188,7 @@ def test_the_report_is_a_page_whose_link_leads_to_what_its_verdict_means(project
     known_green(code)
     bug(code)
     fix_is_ready(code)
-    code.command("Regreen: Show Report")
-    code.choose("test_total")
-    page = code.page.frame_locator("iframe.webview").frame_locator("iframe#active-frame")
+    page = report(code, "test_total")
     page.get_by_role("heading", name="test_cart.py::test_total").wait_for()
     code.picture("report")
     page.get_by_role("link", name="What VERIFIED means").click()

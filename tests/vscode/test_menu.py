@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .codeserver import MANIFEST
 from .conftest import PLAIN, Start
-from .steps import bug, fix_is_ready, known_green, our_log, regreen, regreen_is_up, servers
+from .steps import bug, fix_is_ready, known_green, our_log, regreen, regreen_is_up, report, servers
 from .window import QUICK_INPUT, texts
 from .workbench import Workbench
 
@@ -65,9 +65,7 @@ def test_the_report_tells_what_failed_what_was_tried_and_each_fix_with_its_evide
     known_green(code)
     bug(code)
     fix_is_ready(code)
-    code.command("Regreen: Show Report")
-    code.choose("test_total")
-    page = code.page.frame_locator("iframe.webview").frame_locator("iframe#active-frame")
+    page = report(code, "test_total")
     headings = page.locator("h1, h2")
     code.until(lambda: headings.count() == 4)
     code.picture("the report")

@@ -9,17 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.editors.conftest import CART
 
 from .conftest import OURS, Start
 from .steps import (
     answer,
-    bug,
-    fix_is_ready,
-    is_green,
+    heals,
     known_green,
     our_log,
-    pick,
     regreen,
     regreen_is_up,
     servers,
@@ -32,19 +28,6 @@ from .workbench import Workbench
 ENDED = "Regreen's server ended unexpectedly. Nothing of yours was changed."
 QUIET_SECONDS = 3.0
 """Longer than a server takes to start, were it started anew by itself."""
-
-
-def heals(code: Workbench, project: Path) -> None:
-    """From green to a bug and back: what only a server that works can do."""
-    known_green(code)
-    bug(code)
-    fix_is_ready(code)
-    code.go(4, 8)
-    pick(code, "Fix test_")
-    code.until(code.modified)
-    code.save()
-    is_green(code)
-    assert (project / "cart.py").read_text() == CART
 
 
 def buttons(code: Workbench, words: str) -> list[str]:

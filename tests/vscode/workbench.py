@@ -118,11 +118,6 @@ class Workbench(Window):
         self.focus()
         self.press("Control+z")
 
-    def redo(self) -> None:
-        """Do again what was undone."""
-        self.focus()
-        self.press("Control+Shift+z")
-
     # -------------------------------------------------------------- around the editors
 
     def status(self) -> list[Status]:
@@ -144,10 +139,6 @@ class Workbench(Window):
     def dialog(self) -> str:
         """What the dialog over the window says, its buttons left out; empty if there is none."""
         return " ".join(texts(self.page.locator(".monaco-dialog-box .dialog-message-container")))
-
-    def answer_dialog(self, button: str) -> None:
-        """Click a button of the dialog over the window, once there is one."""
-        self.page.locator(".monaco-dialog-box .monaco-button").get_by_text(button, exact=True).click()
 
 
 def place_of(text: str, part: str) -> tuple[int, int]:

@@ -4,7 +4,7 @@ import { fixOf, type ProjectStatus } from "../../src/protocol";
 import { describe, facts } from "../../src/words";
 
 const GREEN: ProjectStatus = {
-  root: "file:///work/my%20shop",
+  root: "file:///home/me/my%20shop",
   state: "idle",
   message: "all green",
   red: 0,
