@@ -69,7 +69,7 @@ def begin_a_search(code: Workbench) -> None:
 def it_ends(code: Workbench) -> None:
     """The search is over at once, nothing is told of it, and nothing of it goes on in secret."""
     code.until(lambda: regreen(code) == "1 red", SOON_SECONDS)
-    assert "cancelled" in our_log(code)
+    code.until(lambda: "cancelled" in our_log(code))
     code.until(lambda: code.notifications() == [], SOON_SECONDS)
     before, began = busy(code), time.monotonic()
     stays(code, lambda: [regreen(code), *code.notifications()], ["1 red"], 2)

@@ -87,7 +87,7 @@ def test_without_any_regreen_the_extension_makes_its_own_of_its_wheels_and_once(
     code.until(lambda: "PATH: no regreen" in our_log(code), 120)
     storage = code.server.user_data / "User/globalStorage/regreen.regreen"
     (made,) = [folder for folder in storage.iterdir() if folder.is_dir()]
-    assert f"own environment: {made} made with " in our_log(code)
+    code.until(lambda: f"own environment: {made} made with " in our_log(code))
     regreen_is_up(code)
     assert [server.cmdline()[0] for server in servers(code)] == [str(made / "bin/python")]
     heals(code, project)
@@ -112,8 +112,8 @@ def test_when_the_server_is_killed_one_message_says_so_and_restart_serves_again(
     code = start(project, project / "cart.py")
     known_green(code)
     kill(code)
-    assert regreen(code) == "Regreen stopped"
-    assert buttons(code, ENDED) == ["Restart", "Show Log"]
+    code.until(lambda: regreen(code) == "Regreen stopped")
+    code.until(lambda: buttons(code, ENDED) == ["Restart", "Show Log"])
     stays(code, lambda: (len(code.notifications()), len(servers(code))), (1, 0), QUIET_SECONDS)
     code.picture("the server was killed")
 
@@ -123,7 +123,7 @@ def test_when_the_server_is_killed_one_message_says_so_and_restart_serves_again(
     stays(code, lambda: (len(code.notifications()), len(servers(code))), (1, 0), QUIET_SECONDS)
     answer(code, ENDED, "Show Log")
     code.until(lambda: ENDED in " ".join(texts(code.page.locator(".part.panel .view-lines"))))
-    assert regreen(code) == "Regreen stopped"
+    code.until(lambda: regreen(code) == "Regreen stopped")
 
     code.command("Regreen: Restart Server")
     regreen_is_up(code)
@@ -147,7 +147,7 @@ def test_a_server_that_ends_before_it_serves_is_told_once(
     code = start(project, project / "cart.py", settings={"regreen.path": str(broken)})
     said = told(code, "Regreen")
     assert said.startswith("Regreen cannot start: its server ended, or failed, before it served (")
-    assert buttons(code, said) == ["Try Again", "Show Log"]
+    code.until(lambda: buttons(code, said) == ["Try Again", "Show Log"])
     stays(code, lambda: (code.notifications(), regreen(code)), ([said], "Regreen stopped"), QUIET_SECONDS)
     code.picture("a server that ends at once")
     (tmp_path / "real").symlink_to(OURS)
@@ -172,8 +172,8 @@ def test_a_path_that_does_not_exist_is_named_and_emptying_the_setting_starts_the
     assert said.endswith(
         f"The setting regreen.path names {nowhere}, which does not exist. Correct it, or empty it to let Regreen be found."
     )
-    assert buttons(code, said) == ["Open Setting", "Try Again", "Show Log"]
-    assert regreen(code) == "Regreen stopped"
+    code.until(lambda: buttons(code, said) == ["Open Setting", "Try Again", "Show Log"])
+    code.until(lambda: regreen(code) == "Regreen stopped")
     code.picture("a path that does not exist")
 
     answer(code, "Regreen cannot start", "Open Setting")
@@ -182,7 +182,7 @@ def test_a_path_that_does_not_exist_is_named_and_emptying_the_setting_starts_the
     code.picture("the setting")
     box.fill("")
     regreen_is_up(code)
-    assert f"PATH: {tmp_path / 'bin' / 'regreen'} taken" in our_log(code)
+    code.until(lambda: f"PATH: {tmp_path / 'bin' / 'regreen'} taken" in our_log(code))
     code.page.locator(".settings-editor").press("Escape")
     code.until(lambda: code.page.locator(".settings-editor").count() == 0)
     code.show(project / "cart.py")
@@ -208,8 +208,8 @@ def test_with_a_python_that_is_too_old_one_message_says_what_is_needed(
     said = told(code, "Regreen cannot start")
     assert "Regreen itself needs Python 3.10 or newer, which need not be your project's." in said
     assert said.endswith(f"Found: 3.8.10 ({python}).")
-    assert buttons(code, said) == ["Get Python", "Try Again", "Show Log"]
-    assert regreen(code) == "Regreen stopped"
+    code.until(lambda: buttons(code, said) == ["Get Python", "Try Again", "Show Log"])
+    code.until(lambda: regreen(code) == "Regreen stopped")
     code.picture("a Python that is too old")
     once = calls.read_text()
     stays(code, lambda: (len(code.notifications()), calls.read_text()), (1, once), QUIET_SECONDS)
