@@ -17,8 +17,9 @@ from regreen.oracle import interpreters
 from regreen.oracle.backend import LocalBackend
 from regreen.oracle.client import ProbeOracle
 from regreen.pipeline import Tools
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.background import run_blocking
 from regreen.platform.clock import SystemClock
+from regreen.platform.waiting import uninterrupted
 from regreen.ports import Git
 from regreen.settings import Settings
 from regreen.values import Project

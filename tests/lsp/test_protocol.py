@@ -110,8 +110,10 @@ async def test_what_is_advertised_is_what_the_pages_promise(tmp_path: Path) -> N
     assert "source.fixAll.regreen" in capabilities["codeActionProvider"]["codeActionKinds"]
     commands = set(capabilities["executeCommandProvider"]["commands"])
     manifest = json.loads((Path(__file__).parents[2] / "package.json").read_text("utf-8"))
-    assert {entry["command"] for entry in manifest["contributes"]["commands"]} <= commands
     assert all(command.startswith("regreen.server.") for command in commands)
+    shown = {entry["command"] for entry in manifest["contributes"]["commands"]}
+    assert shown
+    assert not shown & commands  # VS Code registers what a server advertises: the name would be taken
 
 
 @pytest.mark.parametrize(("polite", "code"), [(True, 0), (False, 1)])

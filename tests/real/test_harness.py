@@ -23,9 +23,10 @@ def test_every_project_gets_ten_bugs_of_different_kinds_and_each_is_caught_by_a_
     assert all(bug.caught and bug.story and bug.mutated != bug.original for bug in bugs())
 
 
-def test_what_is_left_out_to_save_time_is_less_than_a_third_and_no_shape_as_a_whole() -> None:
-    assert sum(bug.extra for bug in bugs()) == 15
-    assert {bug.kind for bug in bugs() if bug.extra} <= {bug.kind for bug in bugs() if not bug.extra}
+def test_what_is_left_out_to_save_time_is_at_most_half_and_no_usual_shape_as_a_whole() -> None:
+    assert sum(bug.extra for bug in bugs()) <= len(bugs()) / 2
+    usual = {kind for kind, count in Counter(bug.kind for bug in bugs()).items() if count > 1}
+    assert usual <= {bug.kind for bug in bugs() if not bug.extra}
 
 
 def test_every_requirement_is_pinned() -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from regreen.platform import processes
+from regreen.platform.waiting import within
 from regreen.values import Outcome, Verdict
 
 CLASSES = ("", "agreed", "split", "thin")
@@ -136,7 +137,7 @@ async def heal(project: Path, red: Sequence[str], options: Sequence[str], *, lim
     # Not in the project: Python would look there first for the modules that Regreen imports.
     process = await processes.start(command, cwd=project.parent, env=environment, stdout=True)
     try:
-        status = await asyncio.wait_for(_listen(process, healed, began), limit)
+        status = await within(limit, _listen(process, healed, began))
         await process.drained()
     except asyncio.TimeoutError:
         healed.problem = f"still running after {limit:g} s, and stopped"

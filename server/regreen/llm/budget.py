@@ -13,7 +13,8 @@ import asyncio
 from dataclasses import dataclass
 from functools import partial
 
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.background import run_blocking
+from regreen.platform.waiting import uninterrupted
 from regreen.ports import Clock, Journal
 from regreen.settings import Settings
 from regreen.values import ModelInfo, ModelProblem, ModelReply, Spent
@@ -146,8 +147,9 @@ class Purse:
         try:
             return await uninterrupted(asked)
         except asyncio.CancelledError:
-            key, _ = asked.result()
-            await uninterrupted(run_blocking(self._journal.release, key))
+            if asked.exception() is None:
+                key, _ = asked.result()
+                await uninterrupted(run_blocking(self._journal.release, key))
             raise
 
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from regreen.llm.worker import Worker, WorkerEnded, command
 from regreen.platform import processes
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.background import run_blocking
 from regreen.platform.dirs import state_dir
+from regreen.platform.waiting import uninterrupted
 from regreen.values import Message, ModelCall, ModelInfo, ModelProblem, ModelReply
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,8 @@ from regreen.llm.budget import Purse
 from regreen.llm.masking import Masker, total
 from regreen.llm.parts import ModelParts, Sending
 from regreen.llm.problems import FALLBACK, sentence
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.background import run_blocking
+from regreen.platform.waiting import uninterrupted
 from regreen.ports import Clock
 from regreen.settings import Settings
 from regreen.values import (

@@ -14,8 +14,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from regreen.platform.background import uninterrupted
 from regreen.platform.processes import Process
+from regreen.platform.waiting import uninterrupted, within
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class Worker:
     async def greet(self) -> None:
         """Wait until it has imported what it needs."""
         try:
-            said = await asyncio.wait_for(self._hello, START_SECONDS)
+            said = await within(START_SECONDS, self._hello)
         except asyncio.TimeoutError as error:
             raise WorkerEnded(f"not ready after {START_SECONDS:g} s") from error
         if said.get("problem"):
@@ -101,7 +101,7 @@ class Worker:
             if self.ended:
                 raise WorkerEnded(self._why)
             self._send({"id": number, "ask": kind, **request})
-            said = await asyncio.wait_for(asyncio.shield(answer), seconds)
+            said = await within(seconds, asyncio.shield(answer))
         except asyncio.TimeoutError as error:
             await uninterrupted(self.end(deaf=True))
             raise WorkerEnded(f"no answer after {seconds:g} s") from error
@@ -129,9 +129,7 @@ class Worker:
         self._ending = True
         self._process.close_stdin()
         try:
-            await asyncio.wait_for(
-                self._process.wait(), 0.1 if deaf or not self._hello.done() else END_SECONDS
-            )
+            await within(0.1 if deaf or not self._hello.done() else END_SECONDS, self._process.wait())
         except asyncio.TimeoutError:
             log.debug("the model worker is killed")
         await self._process.kill_tree()

@@ -12,6 +12,7 @@ from regreen.engine import Again, Change, ProjectState, fix_title
 from regreen.errors import StaleFix
 from regreen.lsp import content, from_proto, to_proto
 from regreen.lsp.session import Session
+from regreen.platform.waiting import within
 
 Argument = Mapping[str, Any]
 READY_SECONDS = 10.0
@@ -156,7 +157,7 @@ async def _about(
 
 async def _ready(session: Session) -> None:
     try:
-        await asyncio.wait_for(session.engine.ready(), READY_SECONDS)
+        await within(READY_SECONDS, session.engine.ready())
     except asyncio.TimeoutError:  # a huge folder: answer by what is known
         return
 

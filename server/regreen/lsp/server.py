@@ -31,6 +31,7 @@ from regreen.lsp.handlers import FEATURES, Feature
 from regreen.lsp.session import Session
 from regreen.platform import processes
 from regreen.platform.alive import is_alive
+from regreen.platform.waiting import within
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +167,7 @@ class Server(LanguageServer):
 
     async def _close(self) -> None:
         try:
-            await asyncio.wait_for(self.session.close(), CLOSE_SECONDS)
+            await within(CLOSE_SECONDS, self.session.close())
         except asyncio.TimeoutError:
             log.warning("Closing took too long; what still runs is killed.")
         processes.kill_all()

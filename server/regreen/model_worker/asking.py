@@ -29,7 +29,8 @@ async def ask(litellm: Any, files: gguf.Files, call: Call) -> Reply:
     reply = Reply()
     began = time.monotonic()
     try:
-        await asyncio.wait_for(_tries(litellm, files, call, reply, began + call.seconds), call.seconds)
+        tries = _tries(litellm, files, call, reply, began + call.seconds)
+        await asyncio.wait_for(tries, call.seconds)  # noqa: TID251 — nobody minds a reply as it is cancelled
     except asyncio.TimeoutError:
         _tell(reply, Trouble("timeout", f"no whole reply within {call.seconds:g} s", again=False))
     reply.seconds = round(time.monotonic() - began, 4)

@@ -97,7 +97,7 @@ async def flush(litellm: Any) -> None:
     if not litellm.callbacks:
         return
     try:
-        await asyncio.wait_for(_flush(litellm), FLUSH_SECONDS)
+        await asyncio.wait_for(_flush(litellm), FLUSH_SECONDS)  # noqa: TID251 — nobody cancels the way out
     except asyncio.TimeoutError:
         print("traces were lost: their receiver does not answer", file=sys.stderr)  # noqa: T201 — the worker's log
 

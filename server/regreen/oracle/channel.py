@@ -18,7 +18,7 @@ from regreen.oracle import records, seals
 from regreen.oracle.backend import Link, Mode
 from regreen.oracle.records import Held, ProbeFacts, Record
 from regreen.oracle.seals import Seal
-from regreen.platform.background import uninterrupted
+from regreen.platform.waiting import uninterrupted, within
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class Channel:
             ProbeEnded: the process ended or said something else.
         """
         try:
-            self.facts = records.facts(await asyncio.wait_for(self._hello, HELLO_SECONDS))
+            self.facts = records.facts(await within(HELLO_SECONDS, self._hello))
             if self.facts.isolation is not None and self.facts.isolation.wrapper:
                 self.link.has_inside = True  # the host has moved
         except asyncio.TimeoutError as error:
@@ -254,7 +254,7 @@ class Run:
             ProbeEnded: none will come any more.
         """
         if self._records.empty():
-            record = await asyncio.wait_for(self._records.get(), max(seconds, 0.0))
+            record = await within(seconds, self._records.get())
         else:
             record = self._records.get_nowait()
         if record is None:

@@ -25,8 +25,9 @@ from regreen.oracle.messages import run_message
 from regreen.oracle.probes import Probes
 from regreen.oracle.records import Paths, ProbeFacts
 from regreen.oracle.runlog import RunLog
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.background import run_blocking
 from regreen.platform.processors import at_once
+from regreen.platform.waiting import uninterrupted
 from regreen.settings import Settings
 from regreen.values import Interpreter, Project, Rung, RunReport, RunRequest, TestStatus
 

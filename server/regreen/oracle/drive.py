@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from regreen.oracle.channel import Run
 from regreen.oracle.records import Record
 from regreen.oracle.runlog import RunLog, what_is_left
-from regreen.platform.background import uninterrupted
+from regreen.platform.waiting import uninterrupted
 from regreen.values import RunRequest, TestStatus
 
 STACK_SECONDS = 0.5

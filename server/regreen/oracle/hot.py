@@ -24,7 +24,7 @@ from regreen.oracle.messages import hot_message, run_message
 from regreen.oracle.parked import Key, Parked, can_be_hot, essence, key_of, was_refused
 from regreen.oracle.records import Paths
 from regreen.oracle.runlog import RunLog
-from regreen.platform.background import uninterrupted
+from regreen.platform.waiting import uninterrupted
 from regreen.settings import Settings
 from regreen.values import Project, Rung, RunReport, RunRequest
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from regreen.oracle.channel import Run
-from regreen.platform.background import uninterrupted
+from regreen.platform.waiting import uninterrupted
 from regreen.values import RunReport, RunRequest, WorkingCopy
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")

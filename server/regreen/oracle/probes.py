@@ -19,8 +19,9 @@ from regreen.oracle.confinement import wrap
 from regreen.oracle.runlog import RunLog
 from regreen.oracle.waiting import Waiting
 from regreen.oracle.zygote import Zygote
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.background import run_blocking
 from regreen.platform.processors import at_once
+from regreen.platform.waiting import uninterrupted
 from regreen.settings import Settings
 from regreen.values import Interpreter, Project, Rung, RunRequest
 

@@ -15,7 +15,7 @@ from regreen.errors import EnvironmentProblem, OracleFailed
 from regreen.oracle.channel import Channel, ProbeEnded
 from regreen.oracle.messages import preload_message
 from regreen.oracle.records import Preload
-from regreen.platform.background import uninterrupted
+from regreen.platform.waiting import uninterrupted
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from regreen.oracle.channel import Channel, ProbeEnded
 from regreen.oracle.messages import preload_message
 from regreen.oracle.runlog import RunLog
-from regreen.platform.background import uninterrupted
+from regreen.platform.waiting import uninterrupted
 from regreen.values import RunRequest
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from pathlib import Path
 from regreen import edits
 from regreen.pipeline.parts import Tools
 from regreen.pipeline.stream import Stream
-from regreen.platform.background import uninterrupted
+from regreen.platform.waiting import uninterrupted
 from regreen.source import ProjectSources
 from regreen.validation.gate import Gate
 from regreen.validation.ladder import Known, Step, Target, judge_alone, request_for

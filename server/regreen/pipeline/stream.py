@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.background import run_blocking
+from regreen.platform.waiting import uninterrupted
 from regreen.ports import Clock
 from regreen.values import Candidate, FileEdit
 

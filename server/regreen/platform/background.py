@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import ParamSpec, TypeVar
 
@@ -91,21 +91,3 @@ async def run_blocking(fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs)
 
     _pool.submit(job)
     return await future
-
-
-async def uninterrupted(work: Awaitable[T]) -> T:
-    """Await `work` to its end even when the caller is cancelled, then let the cancellation through.
-
-    For what must not be left half done: ending processes, giving a lock back.
-    """
-    task = asyncio.ensure_future(work)
-    cancelled = False
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError:  # noqa: PERF203 — each cancellation is noted, none ends the loop
-            cancelled = True
-    result = task.result()
-    if cancelled:
-        raise asyncio.CancelledError
-    return result

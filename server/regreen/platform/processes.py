@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from regreen.platform import proctable, winjob
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.background import run_blocking
+from regreen.platform.waiting import uninterrupted, within
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +140,7 @@ class Process:
     async def drained(self, seconds: float = PIPE_GRACE) -> None:
         """Wait until what it wrote on descriptor 2 has arrived, at most so long: a child may hold it open."""
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._protocol.stderr_closed.wait(), seconds)
+            await within(seconds, self._protocol.stderr_closed.wait())
 
     async def kill_tree(self) -> None:
         """End it and everything it started, and wait until they are gone; safe at any time, and twice.
@@ -157,7 +158,7 @@ class Process:
                 if left:
                     log.warning("processes %s could not be ended", sorted(left))
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._protocol.exited.wait(), 3.0)
+                await within(3.0, self._protocol.exited.wait())
         finally:
             self._transport.close()
             _alive.discard(self)
@@ -302,7 +303,7 @@ async def capture(
             process.write(stdin)
             process.close_stdin()
         with contextlib.suppress(asyncio.TimeoutError):
-            code = await asyncio.wait_for(process.wait(), seconds)
+            code = await within(seconds, process.wait())
             await reading
             await process.drained()
     finally:

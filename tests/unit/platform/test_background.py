@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from regreen.platform.background import MAX_THREADS, run_blocking, uninterrupted
+from regreen.platform.background import MAX_THREADS, run_blocking
 
 
 async def test_gives_the_result_and_takes_keyword_arguments() -> None:
@@ -90,29 +90,3 @@ def test_importing_starts_no_thread_and_exit_waits_for_none() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == "left\n"
-
-
-async def test_uninterrupted_work_finishes_however_often_its_caller_is_cancelled() -> None:
-    release, done = asyncio.Event(), []
-
-    async def work() -> int:
-        await release.wait()
-        done.append(1)
-        return 1
-
-    task = asyncio.create_task(uninterrupted(work()))
-    for _ in range(3):
-        await asyncio.sleep(0)
-        task.cancel()
-    await asyncio.sleep(0.01)
-    assert not task.done()
-    release.set()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert done == [1]
-
-
-async def test_uninterrupted_work_gives_its_result_and_its_error() -> None:
-    assert await uninterrupted(asyncio.sleep(0, "result")) == "result"
-    with pytest.raises(ZeroDivisionError):
-        await uninterrupted(run_blocking(lambda: 1 / 0))

@@ -29,7 +29,8 @@ from regreen.pipeline.parts import Tools
 from regreen.pipeline.ranking import ranked
 from regreen.pipeline.reasons import cause_of, spent_text
 from regreen.pipeline.search import Budget, Found, Search
-from regreen.platform.background import run_blocking, uninterrupted
+from regreen.platform.background import run_blocking
+from regreen.platform.waiting import uninterrupted
 from regreen.ports import Reporter
 from regreen.settings import Settings
 from regreen.values import Attempt, Diagnosis, Flag, Judgement, Lesson, Progress, Round, Spent, VerifiedFix
