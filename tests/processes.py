@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 import psutil
+
+MARK = "REGREEN_TEST_MARK"
+"""A variable that all processes of one test inherit."""
 
 
 def ended(process: psutil.Process) -> bool:
@@ -24,6 +28,30 @@ def left_running(processes: Iterable[psutil.Process], seconds: float = 60.0) -> 
     while (left := [process for process in left if not ended(process)]) and time.monotonic() < deadline:
         time.sleep(0.02)
     return left
+
+
+def marked(mark: str) -> list[psutil.Process]:
+    """Every process that inherited the mark of a test."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):  # noqa: PERF203 — each process may end at any moment
+            continue
+    return found
+
+
+def survivors(mark: str, seconds: float = 15) -> list[str]:
+    """The command lines of the processes of a test that still run after some time."""
+    deadline = time.monotonic() + seconds
+    while (left := marked(mark)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    lines = []
+    for process in left:
+        with suppress(psutil.NoSuchProcess):
+            lines.append(" ".join(process.cmdline()))
+    return lines
 
 
 async def close_pipes(process: asyncio.subprocess.Process) -> None:

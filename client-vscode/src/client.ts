@@ -1,16 +1,10 @@
 import * as vscode from "vscode";
-import {
-  CloseAction,
-  ErrorAction,
-  LanguageClient,
-  RevealOutputChannelOn,
-  State,
-  type LanguageClientOptions,
-  type Middleware,
-} from "vscode-languageclient/node";
+import type { Middleware } from "vscode-languageclient/node";
 import { Coalesced } from "./coalesce";
+import type { Connection } from "./connection";
 import type { Argument, ProjectStatus } from "./protocol";
 import { ServerProblem, type ServerCommand } from "./server";
+import { ServerProcess } from "./serverProcess";
 import type { Life } from "./words";
 
 export interface ClientParts {
@@ -22,13 +16,17 @@ export interface ClientParts {
   readonly docs: string;
 }
 
+const END_MS = 1000;
+
 /** The language server of this window: started, stopped, restarted when asked, and never restarted by itself. */
 export class Client implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly statusByRoot = new Map<string, ProjectStatus>();
   private readonly restarts = new Coalesced(() => this.startAnew());
-  private client: LanguageClient | undefined;
+  private server: ServerProcess | undefined;
+  private connection: Connection | undefined;
   private stopping = false;
+  private over = false;
 
   /** The life of the server or the state of a project changed. */
   readonly onDidChange = this.changed.event;
@@ -54,10 +52,10 @@ export class Client implements vscode.Disposable {
    * @throws when there is no server, or it refuses.
    */
   async command<T>(name: string, argument: Argument = {}): Promise<T> {
-    if (this.client?.state !== State.Running) {
+    if (this.connection?.isRunning() !== true) {
       throw new Error("Regreen's server is not running. `Regreen: Restart Server` starts it.");
     }
-    return this.client.sendRequest<T>("workspace/executeCommand", {
+    return this.connection.sendRequest<T>("workspace/executeCommand", {
       command: `regreen.server.${name}`,
       arguments: [argument],
     });
@@ -65,14 +63,14 @@ export class Client implements vscode.Disposable {
 
   /** Let the server ask for its settings again. */
   async settingsChanged(): Promise<void> {
-    if (this.client?.state === State.Running) {
-      await this.client.sendNotification("workspace/didChangeConfiguration", { settings: null });
+    if (this.connection?.isRunning() === true) {
+      await this.connection.sendNotification("workspace/didChangeConfiguration", { settings: null });
     }
   }
 
   /** Learn how all projects are: of those whose folder was closed nothing is told any more. */
   async askStatuses(): Promise<void> {
-    if (this.client?.state !== State.Running) {
+    if (this.connection?.isRunning() !== true) {
       return;
     }
     const { projects } = await this.command<{ projects: readonly ProjectStatus[] }>("status");
@@ -81,19 +79,10 @@ export class Client implements vscode.Disposable {
     this.changed.fire();
   }
 
-  async stop(): Promise<void> {
-    const client = this.client;
-    this.client = undefined;
-    if (client !== undefined) {
-      this.stopping = true;
-      try {
-        await client.dispose();
-      } catch (error) {
-        this.log.warn(`The server did not stop as it should: ${String(error)}`);
-      } finally {
-        this.stopping = false;
-      }
-    }
+  /** End the server, for good. */
+  async end(): Promise<void> {
+    this.over = true;
+    await this.stop();
   }
 
   dispose(): void {
@@ -105,49 +94,63 @@ export class Client implements vscode.Disposable {
     this.statusByRoot.clear();
     this.live("starting");
     try {
-      const { command, args, explanation } = await this.parts.locate();
-      explanation.forEach((line) => {
-        this.log.info(line);
-      });
-      const keys = await this.parts.keys();
-      const client = new Connection("regreen", "Regreen", { command, args: [...args] }, this.options(keys));
-      this.client = client;
-      client.onNotification("regreen/status", (status: ProjectStatus) => {
-        this.statusByRoot.set(status.root, status);
-        this.changed.fire();
-      });
-      await client.start().catch(neverServed);
-      this.live("serving");
+      const found = await this.parts.locate();
+      if (!this.over) {
+        await this.serve(found);
+      }
     } catch (error) {
-      this.live("stopped");
-      void this.tellWhyNot(error);
+      await this.stop();
+      if (!this.over) {
+        this.live("stopped");
+        void this.tellWhyNot(error);
+      }
     }
   }
 
-  private options(keys: Record<string, string>): LanguageClientOptions {
-    return {
-      documentSelector: [{ scheme: "file", language: "python" }],
-      outputChannel: this.log,
-      traceOutputChannel: withoutKeys(this.log, keys),
-      revealOutputChannelOn: RevealOutputChannelOn.Never,
-      middleware: this.parts.middleware,
-      initializationOptions: {
-        trusted: vscode.workspace.isTrusted,
-        client: { name: "vscode", status: true, docs: this.parts.docs },
-        keys,
-      },
-      initializationFailedHandler: () => false,
-      errorHandler: {
-        error: () => ({ action: ErrorAction.Continue }),
-        closed: () => {
-          if (!this.stopping && this.life === "serving") {
-            this.live("stopped");
-            void this.tellOfCrash();
-          }
-          return { action: CloseAction.DoNotRestart, handled: true };
-        },
-      },
+  private async serve({ explanation, ...command }: ServerCommand): Promise<void> {
+    explanation.forEach((line) => {
+      this.log.info(line);
+    });
+    const server = new ServerProcess(command, (text) => {
+      if (!this.over) {
+        this.log.append(text);
+      }
+    });
+    this.server = server;
+    const [{ Connection }, keys] = await Promise.all([import("./connection"), this.parts.keys()]);
+    const { middleware, docs } = this.parts;
+    const closed = (): void => {
+      this.closed();
     };
+    const connection = new Connection(server, { log: this.log, keys, middleware, docs, closed });
+    this.connection = connection;
+    connection.onNotification("regreen/status", (status: ProjectStatus) => {
+      this.statusByRoot.set(status.root, status);
+      this.changed.fire();
+    });
+    await connection.start().catch((error: unknown) => neverServed(server, error));
+    this.live("serving");
+  }
+
+  private async stop(): Promise<void> {
+    const { server, connection } = this;
+    this.server = this.connection = undefined;
+    this.stopping = true;
+    try {
+      await connection?.dispose();
+    } catch (error) {
+      this.log.warn(`The server did not stop as it should: ${String(error)}`);
+    } finally {
+      await server?.end();
+      this.stopping = false;
+    }
+  }
+
+  private closed(): void {
+    if (!this.stopping && this.life === "serving") {
+      this.live("stopped");
+      void this.tellOfCrash();
+    }
   }
 
   private live(life: Life): void {
@@ -186,25 +189,13 @@ export class Client implements vscode.Disposable {
   }
 }
 
-/** What goes wrong between VS Code and the server is logged: `Client` tells the user, once and in its words. */
-class Connection extends LanguageClient {
-  override error(message: string, data?: unknown): void {
-    super.error(message, data, false);
+/** A server that ends at once is known by how it ended; what the connection says of that depends on the moment. */
+async function neverServed(server: ServerProcess, error: unknown): Promise<never> {
+  const end = await server.endedWithin(END_MS);
+  if (end !== undefined) {
+    throw new Error(`its server ended before it served (${end.why || "exit code 0"}). The log has all that it said.`);
   }
-}
-
-function neverServed(error: unknown): never {
-  const what = error instanceof Error ? error.message : String(error);
-  throw new Error(`its server ended, or failed, before it served (${what}). The log has what it said.`);
-}
-
-/** The log for what passes between VS Code and the server: the keys are in the first message, and are left out. */
-function withoutKeys(log: vscode.LogOutputChannel, keys: Record<string, string>): vscode.LogOutputChannel {
-  const written = Object.values(keys).map((key) => JSON.stringify(key).slice(1, -1));
-  const trace = (message: string): void => {
-    log.trace(written.reduce((text, key) => text.replaceAll(key, "…"), message));
-  };
-  return Object.create(log, { trace: { value: trace } }) as vscode.LogOutputChannel;
+  throw new Error(`its server did not serve (${error instanceof Error ? error.message : String(error)}). The log has all that it said.`);
 }
 
 function remedies(problem: ServerProblem): Record<string, () => unknown> {

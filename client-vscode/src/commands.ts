@@ -51,8 +51,12 @@ function table(parts: Parts): Record<string, (argument?: Argument) => unknown> {
     setApiKey: async () => ((await parts.secrets.ask()) ? client.restart() : undefined),
     installModels: async () => ((await parts.own.installModels()) ? client.restart() : undefined),
     fetchServer: async () => {
-      await parts.own.locate(true);
-      await client.restart();
+      const { origin, command } = await parts.own.locate(true);
+      if (origin === "private") {
+        await client.restart();
+      } else {
+        void vscode.window.showInformationMessage(`Regreen: nothing was fetched, for ${command} is in use.`);
+      }
     },
     tryExample: () => parts.example.open(),
     menu: () => showMenu(client),

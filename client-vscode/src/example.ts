@@ -67,7 +67,13 @@ export class Example {
       return;
     }
     await document.save();
-    await vscode.window.showInformationMessage("Green. In a project of your own: save a file, and Regreen runs what it affects.");
+    await this.client.command("settled", { root: folder.fsPath });
+    const left = (await this.client.command<{ reds: readonly Red[] }>("reds")).reds.length;
+    await vscode.window.showInformationMessage(
+      left === 0
+        ? "Green. In a project of your own: save a file, and Regreen runs what it affects."
+        : `Applied; ${left} more to go. The lightbulb at each red test has what was found for it.`,
+    );
   }
 }
 

@@ -54,5 +54,5 @@ export function activate(context: vscode.ExtensionContext): void {
 }
 
 export async function deactivate(): Promise<void> {
-  await running?.stop();
+  await running?.end();
 }

@@ -77,7 +77,8 @@ export class Preview implements vscode.Disposable {
       const { scheme, path } = tab.input.modified;
       return fixOf(scheme, path);
     }
-    return tab !== undefined && tab.label === this.several?.title ? this.several.fix : undefined;
+    // What a tab of several files shows is told by its label alone, to which VS Code adds how many there are.
+    return this.several !== undefined && tab?.label.startsWith(this.several.title) ? this.several.fix : undefined;
   }
 
   private async fixesOfTheTest(): Promise<readonly Fix[]> {

@@ -49,7 +49,11 @@ function headline(life: Life, statuses: readonly ProjectStatus[]): [icon: string
   if (statuses.some((status) => status.state === "problem")) {
     return ["warning", "Regreen"];
   }
-  return statuses.some((status) => status.message === "all green") ? ["pass", "All green"] : ["beaker", "Regreen"];
+  const green = statuses.filter((status) => status.message === "all green").length;
+  if (green === 0) {
+    return ["beaker", "Regreen"];
+  }
+  return ["pass", green === statuses.length ? "All green" : `${green} of ${statuses.length} projects green`];
 }
 
 function tooltip(life: Life, statuses: readonly ProjectStatus[], progress: string): string {

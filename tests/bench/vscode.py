@@ -19,8 +19,8 @@ from typing import Any
 import psutil
 from tests.bench.measures import Measure
 from tests.editors.conftest import BRIEF, CART, write_shop
-from tests.editors.nvim import processes
 from tests.lsp.editor import VS_CODE, Editor
+from tests.processes import marked
 from tests.vscode import codeserver
 from tests.vscode.conftest import OURS, PLAIN, variables
 from tests.vscode.steps import is_green, known_green, regreen_is_up
@@ -225,7 +225,7 @@ def _bare_memory(folder: Path, extensions: Path) -> float:
 
 def _host_memory(code: Workbench) -> float:
     """Resident megabytes of the extension host."""
-    for process in processes(code.server.mark):
+    for process in marked(code.server.mark):
         with suppress(psutil.Error):  # it ended meanwhile
             if "--type=extensionHost" in process.cmdline():
                 return float(process.memory_info().rss) / 1e6

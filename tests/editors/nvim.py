@@ -15,12 +15,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pynvim  # type: ignore[import-untyped]
+from tests.processes import MARK, survivors
 
 REPOSITORY = Path(__file__).parents[2]
 CLIENT = REPOSITORY / "client-nvim"
-MARK = "REGREEN_TEST_MARK"
 COLUMNS, LINES = 120, 40
 
 NvimError = pynvim.NvimError
@@ -237,30 +236,6 @@ def end(session: pynvim.Nvim, seconds: float = 10) -> None:
     for _ in range(3):  # the pipes are closed in the turn after the one that is asked to
         turn(0)
     session.close()
-
-
-def processes(mark: str) -> list[psutil.Process]:
-    """Every process that inherited the mark of a test."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-        except (psutil.NoSuchProcess, psutil.AccessDenied):  # noqa: PERF203 — each process may end at any moment
-            continue
-    return found
-
-
-def survivors(mark: str, seconds: float = 15) -> list[str]:
-    """The command lines of the processes of a test that still run after some time."""
-    deadline = time.monotonic() + seconds
-    while (left := processes(mark)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    lines = []
-    for process in left:
-        with suppress(psutil.NoSuchProcess):
-            lines.append(" ".join(process.cmdline()))
-    return lines
 
 
 def lua_value(value: Any) -> str:

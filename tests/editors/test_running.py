@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.processes import marked, survivors
+
 from .conftest import CART, Start
-from .nvim import processes, survivors
 from .steps import bug, fix_is_offered, green, known_green, wait_quietly
 
 BUGGY = CART.replace("+=", "-=")
@@ -28,15 +29,15 @@ def test_a_cancelled_search_ends_with_all_its_processes(project: Path, start: St
     (project / "test_cart.py").write_text(SLOW, encoding="utf-8")
     nvim = start(options="trusted = true")
     nvim.open(project / "cart.py")
-    idle = len(processes(nvim.mark))
+    idle = len(marked(nvim.mark))
     nvim.command("RegreenHeal")
     nvim.until("require('regreen').status() == 'regreen: looking for a fix…'")
-    assert len(processes(nvim.mark)) > idle
+    assert len(marked(nvim.mark)) > idle
 
     nvim.command("RegreenCancel")
     nvim.until_said("Regreen: stopped")
     nvim.until("require('regreen').status() == 'regreen: 1 red'")
-    running = [process.cmdline() for process in processes(nvim.mark)]
+    running = [process.cmdline() for process in marked(nvim.mark)]
     assert not [line for line in running if "run" in line[-1:]], running
     nvim.command("RegreenCancel")
     nvim.until_said("nothing was running")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from tests.processes import marked
+
 from .conftest import Start
-from .nvim import processes
 from .steps import menu, wait_quietly
 
 WITNESS = """
@@ -40,7 +41,7 @@ def test_nothing_of_an_untrusted_project_runs(project: Path, start: Start, tmp_p
     wait_quietly(nvim, 2)
 
     assert not witness.exists()
-    running = [" ".join(process.cmdline()) for process in processes(nvim.mark)]
+    running = [" ".join(process.cmdline()) for process in marked(nvim.mark)]
     assert all("nvim" in line or "-m regreen --stdio" in line for line in running), running
 
 

@@ -133,6 +133,14 @@ async def test_a_client_may_wait_for_what_it_asked_for(editor: Editor, cart: Sho
     await editor.command("settled")  # nothing runs: at once
 
 
+async def test_who_waits_after_a_save_waits_for_what_follows_from_it(editor: Editor, cart: Shop) -> None:
+    await editor.start(cart.root)
+    editor.open(cart.cart)
+    editor.save(cart.cart, BAD)
+    (project,) = (await editor.command("settled"))["projects"]
+    assert (project["state"], project["red"], project["fixes"]) == ("idle", 1, 1)
+
+
 async def test_a_fix_of_two_tests_is_named_after_the_one_that_is_looked_at(
     editor: Editor, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from playwright.sync_api import Page
-from tests.editors.nvim import MARK, processes, survivors
+from tests.processes import MARK, marked, survivors
 
 REPOSITORY = Path(__file__).parents[2]
 INSTALLED = REPOSITORY / ".e2e" / "vscode"
@@ -182,7 +182,7 @@ def code_server(
         process.terminate()
         process.wait(timeout=30)
         left = survivors(mark)
-        for survivor in processes(mark):
+        for survivor in marked(mark):
             with suppress(OSError):
                 survivor.kill()
     assert not left, f"left running: {left}"

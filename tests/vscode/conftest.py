@@ -86,14 +86,21 @@ def variables(folder: Path) -> dict[str, str]:
     programs.mkdir()
     (programs / "python3").symlink_to(sys._base_executable)  # type: ignore[attr-defined]
     names = ("CONFIG", "DATA", "STATE", "CACHE")
-    return {
+    environment = {
         **{f"XDG_{name}_HOME": str(home / name.lower()) for name in names},
         "HOME": str(home),
         "LANG": "C.UTF-8",
-        "PATH": os.pathsep.join([str(programs), "/usr/bin", "/bin"]),
         "REGREEN_CACHE_DIR": str(home / "regreen-cache"),
         "REGREEN_STATE_DIR": str(home / "regreen-state"),
     }
+    have_path(environment, programs, Path("/usr/bin"), Path("/bin"))
+    return environment
+
+
+def have_path(environment: dict[str, str], *folders: Path) -> None:
+    """Let VS Code's PATH be these folders: it takes its variables of the user's login shell, which starts with the system's."""
+    environment["PATH"] = os.pathsep.join(map(str, folders))
+    Path(environment["HOME"], ".profile").write_text(f"export PATH='{environment['PATH']}'\n", "utf-8")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 from playwright.sync_api import FrameLocator
 from tests.editors.conftest import CART
-from tests.editors.nvim import processes
+from tests.processes import marked
 
 from .codeserver import CodeServer
 from .window import texts
@@ -152,7 +152,7 @@ def tooltip(code: Workbench) -> list[str]:
 def servers(code: Workbench) -> list[psutil.Process]:
     """The processes of Regreen's server."""
     found = []
-    for process in processes(code.server.mark):
+    for process in marked(code.server.mark):
         with suppress(psutil.NoSuchProcess):
             command = process.cmdline()
             if command[-1:] == ["--stdio"] and any("regreen" in part for part in command):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.editors.nvim import processes
 from tests.lsp.projects import hopeless, last_run
+from tests.processes import marked
 
 from .conftest import Start
 from .steps import our_log, regreen, regreen_is_up, stays
@@ -80,7 +80,7 @@ def it_ends(code: Workbench) -> None:
 def busy(code: Workbench) -> float:
     """How long the processors worked for the server and the tests that it runs, in seconds."""
     total = 0.0
-    for process in processes(code.server.mark):
+    for process in marked(code.server.mark):
         try:
             if "python" in process.name():
                 times = process.cpu_times()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import OURS, Start
+from .conftest import OURS, Start, have_path
 from .steps import (
     answer,
     heals,
@@ -42,12 +41,6 @@ def dismiss(code: Workbench, words: str) -> None:
     toast.hover()
     toast.locator(".codicon-notifications-clear").click()
     code.until(lambda: not any(words in text for text in code.notifications()))
-
-
-def have_path(environment: dict[str, str], *folders: Path) -> None:
-    """Let VS Code's PATH be these folders: it takes its variables of the user's login shell, which starts with the system's."""
-    environment["PATH"] = os.pathsep.join(map(str, folders))
-    Path(environment["HOME"], ".profile").write_text(f"export PATH='{environment['PATH']}'\n", "utf-8")
 
 
 def kill(code: Workbench) -> None:
@@ -134,10 +127,15 @@ def test_when_the_server_is_killed_one_message_says_so_and_restart_serves_again(
 
 
 @pytest.mark.parametrize(
-    "ending", ["exit 3", "read line; echo 'out of order' >&2; exit 3"], ids=["at once", "later"]
+    ("ending", "why"),
+    [
+        ("exit 3", "exit code 3"),
+        ("read line; echo 'out of order' >&2; exit 3", "exit code 3: out of order"),
+    ],
+    ids=["at once", "later"],
 )
 def test_a_server_that_ends_before_it_serves_is_told_once(
-    project: Path, start: Start, tmp_path: Path, ending: str
+    project: Path, start: Start, tmp_path: Path, ending: str, why: str
 ) -> None:
     broken = tmp_path / "regreen"
     broken.write_text(
@@ -146,7 +144,9 @@ def test_a_server_that_ends_before_it_serves_is_told_once(
     broken.chmod(0o755)
     code = start(project, project / "cart.py", settings={"regreen.path": str(broken)})
     said = told(code, "Regreen")
-    assert said.startswith("Regreen cannot start: its server ended, or failed, before it served (")
+    assert said == (
+        f"Regreen cannot start: its server ended before it served ({why}). The log has all that it said."
+    )
     code.until(lambda: buttons(code, said) == ["Try Again", "Show Log"])
     stays(code, lambda: (code.notifications(), regreen(code)), ([said], "Regreen stopped"), QUIET_SECONDS)
     code.picture("a server that ends at once")

@@ -18,6 +18,7 @@ const GREEN: ProjectStatus = {
 const TABLE: readonly [name: string, statuses: readonly Partial<ProjectStatus>[], text: string, label: string][] = [
   ["nothing is known yet", [{ message: "", isolation: "" }], "$(beaker) Regreen", "Regreen: ready"],
   ["all green", [{}], "$(pass) All green", "Regreen: All green"],
+  ["green is said of those that ran", [{}, { message: "" }], "$(pass) 1 of 2 projects green", "Regreen: 1 of 2 projects green"],
   ["red", [{ red: 2, message: "2 red" }], "$(error) 2 red", "Regreen: 2 red"],
   ["a fix is ready", [{ red: 2, fixes: 1 }], "$(lightbulb) 2 red, 1 fixable", "Regreen: 2 red, 1 fixable"],
   ["reds of two projects add up", [{ red: 2, fixes: 2 }, { red: 1 }], "$(lightbulb) 3 red, 2 fixable", "Regreen: 3 red, 2 fixable"],

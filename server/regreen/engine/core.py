@@ -7,10 +7,11 @@ folder runs nothing, an untrusted folder runs nothing, and one project does one 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from regreen import edits
 from regreen.engine.autoheal import Applied
@@ -43,6 +44,7 @@ class Engine:
         self._world = world
         self._face = face
         self._watches: dict[Path, Watch] = {}
+        self._changes: set[asyncio.Task[None]] = set()
         self.documents = Documents()
         self.registry = Registry(world, lambda sentence: face.log(Level.WARNING, sentence))
         self._showing = Showing(self.registry, face)
@@ -150,20 +152,25 @@ class Engine:
 
     def saved(self, path: Path, *, by_hand: bool = True) -> None:
         """A document was saved; `by_hand`: by the user, not after a delay or a lost focus."""
-        self._work.spawn(self._changed(path, by_hand=by_hand, saved=True))
+        self._look_at(self._changed(path, by_hand=by_hand, saved=True))
 
     def closed(self, path: Path) -> None:
         """A document was closed; what was not saved in it is gone."""
         document = self.documents.get(path)
         self.documents.close(path)
         if document is not None and document.dirty:
-            self._work.spawn(self._changed(path, by_hand=False, saved=False))
+            self._look_at(self._changed(path, by_hand=False, saved=False))
 
     def changed_on_disk(self, path: Path) -> None:
         """A file may have changed outside of the editor."""
         if self._work.closed or _NOT_SOURCES.intersection(path.parts):
             return
-        self._work.spawn(self._changed(path, by_hand=False, saved=False))
+        self._look_at(self._changed(path, by_hand=False, saved=False))
+
+    def _look_at(self, change: Coroutine[Any, Any, None]) -> None:
+        if (task := self._work.spawn(change)) is not None:
+            self._changes.add(task)
+            task.add_done_callback(self._changes.discard)
 
     async def _changed(self, path: Path, *, by_hand: bool, saved: bool) -> None:
         data = await run_blocking(read_bytes, path)
@@ -250,7 +257,9 @@ class Engine:
         return "started"
 
     async def settled(self, states: Sequence[ProjectState]) -> None:
-        """Wait until all that was asked for in these projects is over."""
+        """Wait until all that was asked for in these projects, or follows from a save, is over."""
+        if self._changes:
+            await asyncio.wait(self._changes)
         await asyncio.gather(*(self._work.settled(state) for state in states))
 
     def cancel(self, states: Sequence[ProjectState]) -> bool:

@@ -50,15 +50,16 @@ class Work:
         self.found: Found | None = None
         self.closed = False
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something beside; what it raises is logged."""
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
+        """Do something beside; what it raises is logged. None where all is closed, and it is not done."""
         if self.closed:
             work.close()
-            return
+            return None
         task = asyncio.get_running_loop().create_task(logged(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(lambda _: work.close())  # where it was cancelled before it began
+        return task
 
     def may_run(self, state: ProjectState, notice_at: Path | None) -> bool:
         """Whether anything of this project may run; the first refusal is told at `notice_at`."""
