@@ -256,11 +256,12 @@ class Engine:
             self._work.submit(state, Job(tests=names, whole_suite=not names, heal=heal))
         return "started"
 
-    async def settled(self, states: Sequence[ProjectState]) -> None:
-        """Wait until all that was asked for in these projects, or follows from a save, is over."""
+    async def settled(self, place: Path | None) -> None:
+        """Wait until all that was asked for in the project of a place, or everywhere, or follows from a save, is over."""
+        await self.ready()
         if self._changes:
             await asyncio.wait(self._changes)
-        await asyncio.gather(*(self._work.settled(state) for state in states))
+        await asyncio.gather(*(self._work.settled(state) for state in self.queries.projects(place)))
 
     def cancel(self, states: Sequence[ProjectState]) -> bool:
         """Stop what runs in these projects; tells whether there was anything."""

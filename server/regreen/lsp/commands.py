@@ -51,8 +51,7 @@ async def cancel(session: Session, argument: Argument) -> dict[str, Any]:
 
 async def settled(session: Session, argument: Argument) -> dict[str, Any]:
     """Answer once all that was asked for in the project of `uri` or `root`, or everywhere, is over: the one that waits."""
-    states = session.engine.queries.projects(from_proto.place(argument))
-    await session.engine.settled(states)
+    await session.engine.settled(from_proto.place(argument))
     return {"projects": [to_proto.status(value) for value in session.engine.queries.statuses()]}
 
 
