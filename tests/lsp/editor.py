@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Union
 
 import cattrs
+import pytest
 from lsprotocol import types as t
 from pygls.uris import to_fs_path
 from pytest_lsp import LanguageClient, client_capabilities
@@ -28,6 +29,9 @@ PATIENCE_SECONDS = 180.0
 """Only ends a test that is broken; nothing waits that long."""
 
 VS_CODE, NEOVIM = "visual_studio_code", "neovim"
+
+ONE_CLIENT = pytest.mark.parametrize("editor", [VS_CODE], indirect=True)
+"""For what takes long and where nothing depends on what a client can do."""
 
 BRIEF = {"heal.maxCandidates": 12, "heal.offers": 1}
 """Ends each search soon after its fix: how long the search goes on looking for rivals is not what these tests ask."""

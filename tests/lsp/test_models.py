@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.lsp.editor import Editor, read_uri
+from tests.lsp.editor import ONE_CLIENT, Editor, read_uri
 from tests.lsp.projects import BAD, Shop
 
 DIAGNOSIS = {
@@ -112,6 +112,7 @@ async def test_the_first_time_provider_model_text_and_price_are_shown(
     assert len(editor.questions) == 2, "what was allowed once holds in this folder"
 
 
+@ONE_CLIENT
 async def test_never_in_this_folder_holds(editor: Editor, cart: Shop, tmp_path: Path) -> None:
     await started(editor, cart, model(tmp_path))
     editor.answers.append(NEVER)
@@ -121,6 +122,7 @@ async def test_never_in_this_folder_holds(editor: Editor, cart: Shop, tmp_path: 
     assert await editor.fixes(cart.tests, 4) == []
 
 
+@ONE_CLIENT
 async def test_not_now_and_asking_each_time_ask_again(editor: Editor, cart: Shop, tmp_path: Path) -> None:
     await started(editor, cart, model(tmp_path, "askEachTime"))
     editor.answers += [NOT_NOW, SEND, SEND]
@@ -132,6 +134,7 @@ async def test_not_now_and_asking_each_time_ask_again(editor: Editor, cart: Shop
     assert len(editor.questions) == 3
 
 
+@ONE_CLIENT
 async def test_a_plan_is_approved_changed_or_rejected_before_anything_follows(
     editor: Editor, cart: Shop, tmp_path: Path
 ) -> None:
@@ -155,6 +158,7 @@ async def test_a_diagnosis_alone_tries_no_patch(editor: Editor, cart: Shop, tmp_
     assert await editor.fixes(cart.tests, 4) == []
 
 
+@ONE_CLIENT
 async def test_keys_of_the_client_are_in_no_log(editor: Editor, cart: Shop, tmp_path: Path) -> None:
     key = "sk-of-the-secret-store-0123456789"
     await started(editor, cart, model(tmp_path), keys={"OPENAI_API_KEY": key})
@@ -196,6 +200,7 @@ async def test_a_stale_test_can_be_updated_by_hand_and_by_nothing_else(
     )
 
 
+@ONE_CLIENT
 async def test_a_heal_that_came_to_nothing_goes_on_with_a_hint(
     editor: Editor, cart: Shop, tmp_path: Path
 ) -> None:

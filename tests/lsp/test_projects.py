@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from tests.lsp.editor import Editor
+from tests.lsp.editor import ONE_CLIENT, Editor
 from tests.lsp.projects import BAD, CONFIG, GOOD, Shop, environment, known_green, shop, write
 
 WHICH = "import sys\n\n\ndef test_which():\n    assert sys.prefix == 'nowhere'\n"
@@ -150,6 +150,7 @@ async def test_an_editable_install_is_healed_in_the_copy_that_is_imported(
     assert editor.buffers[path].text == GOOD
 
 
+@ONE_CLIENT
 async def test_a_folder_of_twenty_thousand_files_is_opened_and_healed(editor: Editor, cart: Shop) -> None:
     for folder in range(100):
         place = cart.root / "data" / str(folder)

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from lsprotocol import types as t
-from tests.lsp.editor import BRIEF, NEOVIM, VS_CODE, Editor, environment, fix_of, read_uri
+from tests.lsp.editor import BRIEF, NEOVIM, ONE_CLIENT, VS_CODE, Editor, environment, fix_of, read_uri
 from tests.lsp.projects import (
     BAD,
     CONFIG,
@@ -190,6 +190,7 @@ async def test_the_diff_is_shown_as_a_document(editor: Editor, cart: Shop) -> No
         assert "+        result += price" in read_uri(shown.uri)
 
 
+@ONE_CLIENT
 async def test_a_fix_that_breaks_a_test_it_is_not_known_to_touch_is_withdrawn_in_idle_time(
     editor: Editor, tmp_path: Path
 ) -> None:
@@ -303,6 +304,7 @@ def test_a_client_that_is_killed_in_a_heal_leaves_no_process(tmp_path: Path) -> 
         assert left_running(family, seconds=20) == []
 
 
+@ONE_CLIENT
 async def test_four_thousand_failing_tests_are_shown_and_none_is_searched_for(
     editor: Editor, cart: Shop
 ) -> None:

@@ -258,7 +258,9 @@ async def test_whoever_stops_asking_while_a_run_is_parked_leaves_it_neither_unse
 # ---------------------------------------------------------------------- many at once
 
 
-async def _screen(shop: World, *edits: tuple[str, str], seconds: float = 5.0) -> list[RunReport | None]:
+async def _screen(
+    shop: World, *edits: tuple[str, str], seconds: float = 5.0, **fields: Any
+) -> list[RunReport | None]:
     snapshot = await shop.mirror.sync({})
     file = shop.root / "shop.py"
     text = file.read_text()
@@ -270,6 +272,7 @@ async def _screen(shop: World, *edits: tuple[str, str], seconds: float = 5.0) ->
             details=False,
             stop_at_first_failure=True,
             processor_seconds=seconds,
+            **fields,
         )
         for old, new in edits
     ]
@@ -408,7 +411,8 @@ async def test_where_the_unpatched_code_hangs_candidates_are_tried_together_all_
     clean.write(shop=HANGS)
     loop = "result -= price\n        while True: pass"
     mended = [(loop, new) for _, new in REFUSED[:2]]
-    told = await _screen(clean, *mended, ("return n", "return -n"), (loop, "result += price"), seconds=0.3)
+    edits = [*mended, ("return n", "return -n"), (loop, "result += price")]
+    told = await _screen(clean, *edits, seconds=0.3, seconds_per_test=3.0)
     assert [report and report.outcomes[TARGET].status.value for report in told] == [
         "failed",
         "failed",

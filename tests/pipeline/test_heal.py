@@ -239,7 +239,7 @@ async def test_a_hanging_test_is_healed_without_waiting_for_every_candidate(lab:
             "test_loop.py": "from loop import countdown\n\ndef test_countdown():\n    assert countdown(3) == [3, 2, 1]\n",
         }
     )
-    lab.settings(seconds_per_test=2)
+    lab.settings(seconds_per_test=1, heal_candidates=60, heal_offers=1)
     base = await lab.baseline()
     assert base.outcomes["test_loop.py::test_countdown"].status is TestStatus.TIMEOUT
     result = only(await lab.heal(base))
@@ -572,7 +572,7 @@ async def test_tests_that_hang_for_another_reason_keep_no_patch_from_being_judge
             """,
         }
     )
-    lab.settings(seconds_per_test=2)
+    lab.settings(seconds_per_test=1, heal_candidates=30, heal_offers=1)
     base = await lab.baseline()
     (failure,) = (f for f in base.report.failures if f.nodeid == "test_loop.py::test_three")
     result = await lab.heal_one(failure, base)
