@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 import { Coalesced } from "./coalesce";
-import type { Connection } from "./connection";
+import type { Connection } from "./serverConnection";
 import type { Argument, ProjectStatus } from "./protocol";
 import { ServerProblem, type ServerCommand } from "./server";
 import { ServerProcess } from "./serverProcess";
@@ -117,7 +117,7 @@ export class Client implements vscode.Disposable {
       }
     });
     this.server = server;
-    const [{ Connection }, keys] = await Promise.all([import("./connection"), this.parts.keys()]);
+    const [{ Connection }, keys] = await Promise.all([import("./serverConnection"), this.parts.keys()]);
     const { middleware, docs } = this.parts;
     const closed = (): void => {
       this.closed();
