@@ -29,10 +29,11 @@ def deep(tmp_path: Path) -> Path:
     return root
 
 
-def test_the_cancel_button_of_the_progress_ends_a_search_at_once_and_without_a_word(
+def test_the_cancel_button_and_the_menu_end_a_search_at_once_and_without_a_word(
     deep: Path, start: Start
 ) -> None:
     code = start(deep, deep / "deep.py", settings=LONG)
+    regreen_is_up(code)
     begin_a_search(code)
     code.until(lambda: "Looking for fixes" in " ".join(code.notifications()))
     code.picture("looking for fixes")
@@ -41,11 +42,6 @@ def test_the_cancel_button_of_the_progress_ends_a_search_at_once_and_without_a_w
     ).click()
     it_ends(code)
 
-
-def test_the_menu_of_the_status_bar_stops_what_is_running_and_offers_it_only_then(
-    deep: Path, start: Start
-) -> None:
-    code = start(deep, deep / "deep.py", settings=LONG)
     begin_a_search(code)
     code.click_status("Regreen")
     code.until(lambda: any("Find Fixes for the Red Tests" in item for item in code.items()))
@@ -60,7 +56,6 @@ def test_the_menu_of_the_status_bar_stops_what_is_running_and_offers_it_only_the
 
 def begin_a_search(code: Workbench) -> None:
     """Let fixes be looked for by the command, and wait until they are."""
-    regreen_is_up(code)
     code.until(lambda: regreen(code) == "1 red")
     code.command("Regreen: Find Fixes for the Red Tests")
     code.until(lambda: regreen(code) == "1 red, looking for fixes")

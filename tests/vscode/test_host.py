@@ -16,7 +16,7 @@ from tests.lsp.projects import environment as make_environment
 from .codeserver import REPOSITORY, CodeServer, run_in_extension_host, succeeds
 from .conftest import OURS, PLAIN, Start
 from .standins import ENVIRONMENTS, PYTHON, SWITCHED_OFF, add, chosen, write
-from .steps import bug, fix_is_ready, known_green, logged, our_log, regreen_is_up, report
+from .steps import bug, fix_is_ready, known_green, logged, our_log, regreen_is_up
 from .window import browser, texts
 
 RunInside = Callable[..., str]
@@ -181,16 +181,3 @@ def test_the_test_explorer_lists_red_tests_with_their_fixes_once_the_setting_ask
     assert any("test_total" in row and "`-=` → `+=`" in row for row in listed), listed
     assert any("test_refund" in row for row in listed), listed
     assert not any("test_cheapest" in row for row in listed), listed
-
-
-def test_the_report_is_a_page_whose_link_leads_to_what_its_verdict_means(project: Path, start: Start) -> None:
-    code = start(project, project / "cart.py")
-    known_green(code)
-    bug(code)
-    fix_is_ready(code)
-    page = report(code, "test_total")
-    page.get_by_role("heading", name="test_cart.py::test_total").wait_for()
-    code.picture("report")
-    page.get_by_role("link", name="What VERIFIED means").click()
-    code.until(lambda: code.active_tab() == "Preview troubleshooting.md")
-    page.get_by_role("heading", name="VERIFIED", exact=True).wait_for()

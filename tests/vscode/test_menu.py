@@ -84,6 +84,7 @@ def test_the_report_tells_what_failed_what_was_tried_and_each_fix_with_its_evide
     assert texts(page.locator(".hljs-addition")) == ["+ result += price"]
     assert f"cd {project} && {PLAIN} -m pytest test_cart.py::" in said
     page.get_by_role("link", name="What VERIFIED means").click()
+    code.until(lambda: code.active_tab() == "Preview troubleshooting.md")
     page.get_by_role("heading", name="VERIFIED", exact=True).wait_for()
 
 

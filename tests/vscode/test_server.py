@@ -126,36 +126,36 @@ def test_when_the_server_is_killed_one_message_says_so_and_restart_serves_again(
     assert code.notifications() == []
 
 
-@pytest.mark.parametrize(
-    ("ending", "why"),
-    [
-        ("exit 3", "exit code 3"),
-        ("read line; echo 'out of order' >&2; exit 3", "exit code 3: out of order"),
-    ],
-    ids=["at once", "later"],
-)
-def test_a_server_that_ends_before_it_serves_is_told_once(
-    project: Path, start: Start, tmp_path: Path, ending: str, why: str
+def test_a_server_that_ends_before_it_serves_is_told_once_and_why(
+    project: Path, start: Start, tmp_path: Path
 ) -> None:
-    broken = tmp_path / "regreen"
-    broken.write_text(
-        f'#!/bin/sh\n[ "$1" = --version ] && echo "regreen 0.1.0" && exit 0\n{ending}\n', "utf-8"
-    )
-    broken.chmod(0o755)
-    code = start(project, project / "cart.py", settings={"regreen.path": str(broken)})
-    said = told(code, "Regreen")
-    assert said == (
-        f"Regreen cannot start: its server ended before it served ({why}). The log has all that it said."
-    )
-    code.until(lambda: buttons(code, said) == ["Try Again", "Show Log"])
-    stays(code, lambda: (code.notifications(), regreen(code)), ([said], "Regreen stopped"), QUIET_SECONDS)
+    program = tmp_path / "regreen"
+    ending(program, "exit 3")
+    code = start(project, project / "cart.py", settings={"regreen.path": str(program)})
+    says_why(code, "exit code 3")
     code.picture("a server that ends at once")
-    (tmp_path / "real").symlink_to(OURS)
-    broken.unlink()
-    (tmp_path / "real").rename(broken)
+    ending(program, "read line; echo 'out of order' >&2; exit 3")
+    answer(code, "Regreen cannot start", "Try Again")
+    said = says_why(code, "exit code 3: out of order")
+    program.unlink()
+    program.symlink_to(OURS)
     answer(code, said, "Try Again")
     regreen_is_up(code)
     assert code.notifications() == []
+
+
+def ending(program: Path, how: str) -> None:
+    """A regreen that knows its version, and ends so when it is to serve."""
+    program.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "regreen 0.1.0" && exit 0\n{how}\n', "utf-8")
+    program.chmod(0o755)
+
+
+def says_why(code: Workbench, why: str) -> str:
+    """Wait for the one message with this reason, and until it has stayed the only one; the whole of it."""
+    said = f"Regreen cannot start: its server ended before it served ({why}). The log has all that it said."
+    code.until(lambda: code.notifications() == [said] and buttons(code, said) == ["Try Again", "Show Log"])
+    stays(code, lambda: (code.notifications(), regreen(code)), ([said], "Regreen stopped"), QUIET_SECONDS)
+    return said
 
 
 # ------------------------------------------------------------------ there is none
