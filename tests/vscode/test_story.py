@@ -48,4 +48,4 @@ def test_a_saved_bug_is_shown_previewed_applied_and_green_again(project: Path, s
     is_green(code)
     assert (project / "cart.py").read_text() == CART
     code.show(project / "test_cart.py")
-    assert squiggles(code) == 0
+    code.until(lambda: (squiggles(code), code.lenses()) == (0, []), 20)

@@ -63,7 +63,10 @@ def test_a_fix_of_a_text_that_changed_is_refused_with_the_reason(project: Path, 
     tab(code, "Fix test_")
     code.until(lambda: any(label.startswith("Apply This Fix") for label in code.title_buttons()))
     code.press("Control+Enter")
-    told(code, "changed since the fix was verified")
+    told(
+        code,
+        "The text changed since the fix was verified, so nothing was applied; save the file or ask for fixes",
+    )
     tab(code, "cart.py")
     assert code.text() == typed
 

@@ -78,7 +78,10 @@ class Workbench(Window):
 
     def lenses(self) -> list[str]:
         """The code lenses of the active editor, from top to bottom and left to right."""
-        return texts(self.page.locator(f"{EDITOR} .codelens-decoration a"))
+        parts = " > :is(a, span)"  # one that does something is a link
+        return [
+            text for text in texts(self.page.locator(f"{EDITOR} .codelens-decoration{parts}")) if text != "|"
+        ]
 
     def hover(self) -> str:
         """What is shown of the place of the cursor."""

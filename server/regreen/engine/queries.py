@@ -19,6 +19,8 @@ from regreen.platform.background import run_blocking
 from regreen.values import Expectation
 
 MAX_ACTIONS = 12
+AGAIN = "save the file or ask for fixes, and Regreen looks anew."
+"""What to do about a fix that fits no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +132,15 @@ class Queries:
         """
         offer = self.offer(fix_id)
         if offer is None:
-            raise StaleFix("This fix is no longer on offer.")
+            raise StaleFix(f"This fix is no longer on offer; {AGAIN}")
         closed = [path for path in offer.fix.base_digests if self._documents.get(path) is None]
         for path in closed:
             if await run_blocking(_digest_on_disk, path) != offer.fix.base_digests[path]:
-                raise StaleFix(f"{path.name} changed since the fix was verified.")
+                raise StaleFix(
+                    f"{path.name} changed since the fix was verified, so nothing was applied; {AGAIN}"
+                )
         if not self._may_fit(offer):  # asked after the waiting: no text can slip in between
-            raise StaleFix("The text changed since the fix was verified.")
+            raise StaleFix(f"The text changed since the fix was verified, so nothing was applied; {AGAIN}")
         return offer
 
     def projects(self, path: Path | None) -> Sequence[ProjectState]:
