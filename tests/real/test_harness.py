@@ -25,7 +25,7 @@ def test_every_project_gets_ten_bugs_of_different_kinds_and_each_is_caught_by_a_
 
 def test_what_is_healed_by_default_has_bugs_of_every_project_and_of_every_usual_shape() -> None:
     assert Counter(bug.project for bug in bugs() if not bug.extra) == {
-        project.name: 4 for project in projects()
+        project.name: 3 for project in projects()
     }
     usual = {kind for kind, count in Counter(bug.kind for bug in bugs()).items() if count > 1}
     assert usual <= {bug.kind for bug in bugs() if not bug.extra}
