@@ -183,10 +183,12 @@ HARMS = [
     Harm(
         "takes all memory in many processes",
         "import time\n"
+        "told, tell = os.pipe()\n"
         "for n in range(8):\n"
         "    if os.fork() == 0:\n"
-        "        taken = bytearray(b'x') * 100_000_000; time.sleep(2); os._exit(0)\n"
-        "time.sleep(1.5)\n"
+        "        taken = bytearray(b'x') * 100_000_000; os.write(tell, b'x'); time.sleep(10); os._exit(0)\n"
+        "while n >= 0: n -= len(os.read(told, 8))\n"  # however long it takes, all of it is taken now
+        "time.sleep(3)\n"
         "print('survived')",
         "memory",
         leak="resources",
