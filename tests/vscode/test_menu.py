@@ -133,12 +133,12 @@ ANSWERS: dict[str, str] = {
     "resume": NOTHING_RED,
     "stop": "",
     "fetchServer": f"Regreen: nothing was fetched, for {OURS} is in use.",
-    "showLog": "",
     "toggleAutoHeal": "",
     "installModels": (
         "Regreen: Regreen's own environment is not in use here. "
         "Install the extra beside the regreen that is: pip install 'regreen[llm]'."
     ),
+    "showLog": "",  # last: the panel takes the keys as it opens
 }
 """What commands say in a project where all is green; those that do something, and tell so in the status bar, say nothing."""
 
