@@ -2,55 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-import yaml
+from tests.models.scripts import diagnosis, patch, write_script
 
 from .conftest import CART, Start
 from .nvim import Neovim
 
 HINT = "prices are added"
-DIAGNOSIS = {
-    "think": "seen",
-    "diagnosis": {
-        "category": "wrong operator",
-        "path": "cart.py",
-        "line": 4,
-        "variable": "result",
-        "value": "7",
-        "cause": "Prices are taken away.",
-        "plan": "Add each price.",
-        "confidence": 0.9,
-    },
-}
-
-
-def patch(operator: str) -> str:
-    return (
-        "FILE: cart.py\n<<<<<<< SEARCH\n        result -= price\n=======\n"
-        f"        result {operator} price\n>>>>>>> REPLACE\n"
-    )
 
 
 def script(folder: Path) -> str:
     """A model that is wrong until it is given the hint."""
-    answers: list[dict[str, Any]] = [
-        {"role": "debugger", "text": json.dumps(DIAGNOSIS)},
-        {"role": "repairer", "when": HINT, "text": patch("+=")},
-        {"role": "repairer", "text": patch("*=")},
-        {
-            "role": "critic",
-            "text": '{"verdict": "accept", "confidence": 0.7, "issue": "", "counter_example": null}',
-        },
-        {"role": "summariser", "text": '{"lessons": []}'},
-        {"role": "judge", "text": '{"side": "unclear", "why": "Even.", "confidence": 0.5}'},
-    ]
-    path = folder / "answers.yaml"
-    document = {"address": "api.example.com", "answers": [{**one, "repeat": True} for one in answers]}
-    path.write_text(yaml.safe_dump(document), encoding="utf-8")
-    return f"scripted:{path}"
+    right, wrong = (
+        patch("cart.py", "        result -= price", f"        result {operator} price")
+        for operator in ("+=", "*=")
+    )
+    return write_script(
+        folder,
+        diagnosis(4, "7", "Prices are taken away.", "Add each price."),
+        [{"when": HINT, "text": right}, {"text": wrong}],
+    )
 
 
 def choose(nvim: Neovim, *picks: str) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-import yaml
+from tests.models.scripts import diagnosis, patch, write_script
 
 from .conftest import Start
 from .steps import answer, is_green, regreen, regreen_is_up, told
@@ -31,46 +29,18 @@ from cart import total
 def test_total():
     assert total([4, -5, -6]) == -7
 """
-DIAGNOSIS = {
-    "think": "seen",
-    "diagnosis": {
-        "category": "wrong operator",
-        "path": "cart.py",
-        "line": 7,
-        "variable": "result",
-        "value": "14",
-        "cause": "Prices are taken away, and twice.",
-        "plan": "Add each price once.",
-        "confidence": 0.9,
-    },
-}
-
-
-def patch(path: str, old: str, new: str) -> str:
-    return f"FILE: {path}\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n"
 
 
 def script(folder: Path) -> str:
     """A model that is wrong until it is given the hint."""
-    wrong = patch("rate.py", "RATE = 2", "RATE = 3")
     right = patch("rate.py", "RATE = 2", "RATE = 1") + patch(
         "cart.py", "        result -= price * RATE", "        result += price * RATE"
     )
-    answers: list[dict[str, Any]] = [
-        {"role": "debugger", "text": json.dumps(DIAGNOSIS)},
-        {"role": "repairer", "when": HINT, "text": right},
-        {"role": "repairer", "text": wrong},
-        {
-            "role": "critic",
-            "text": '{"verdict": "accept", "confidence": 0.7, "issue": "", "counter_example": null}',
-        },
-        {"role": "summariser", "text": '{"lessons": []}'},
-        {"role": "judge", "text": '{"side": "unclear", "why": "Even.", "confidence": 0.5}'},
-    ]
-    path = folder / "answers.yaml"
-    document = {"address": "api.example.com", "answers": [{**one, "repeat": True} for one in answers]}
-    path.write_text(yaml.safe_dump(document), encoding="utf-8")
-    return f"scripted:{path}"
+    return write_script(
+        folder,
+        diagnosis(7, "14", "Prices are taken away, and twice.", "Add each price once."),
+        [{"when": HINT, "text": right}, {"text": patch("rate.py", "RATE = 2", "RATE = 3")}],
+    )
 
 
 def write_project(folder: Path) -> None:
